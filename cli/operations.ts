@@ -140,6 +140,7 @@ const COMMANDS: Readonly<Record<OperationId, string>> = {
   'secret_references.get': 'secret-references show',
   'secret_references.update': 'secret-references update',
   'secret_references.delete': 'secret-references delete',
+  'secret_references.test': 'secret-references test',
   'mcp_integrations.list': 'mcp-integrations list',
   'mcp_integrations.create': 'mcp-integrations create',
   'mcp_integrations.get': 'mcp-integrations show',

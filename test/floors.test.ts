@@ -18,6 +18,7 @@ const FLOORS: readonly (readonly string[])[] = [
     'src/routing',
     'src/prompts',
   ],
+  ['src/secrets'],
   ['src/proxy', 'src/mcp', 'src/admin', 'src/scim', 'src/sign-in', 'src/oauth', 'src/workers'],
   ['src/app'],
   ['cli'],

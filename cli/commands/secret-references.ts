@@ -1,6 +1,6 @@
 import type {Command} from 'commander'
 import {type Gateway, withGateway} from '../connect.ts'
-import {usageFault} from '../fault.ts'
+import {CommandFault, EXIT, usageFault} from '../fault.ts'
 import {readPairs} from '../option-parsers.ts'
 import {group, leaf} from '../options.ts'
 import {structuredFrom} from '../structured.ts'
@@ -29,8 +29,49 @@ export function secretReferences(): Command {
   return group(
     'secret-references',
     'Secret references: where a secret lies in a manager outside, and how that is logged in to',
-    [create(), listCommand(noun), showCommand(noun), update(), deleteCommand(noun, 'nothing may use it')],
+    [create(), listCommand(noun), showCommand(noun), update(), deleteCommand(noun, 'nothing may use it'), test()],
   )
+}
+
+function test(): Command {
+  return leaf('test', 'Read secrets at their managers, and say whether calls can use them', [
+    'gateway secret-references test',
+    'gateway secret-references test vault-mcp',
+  ])
+    .argument('[slug]', 'slug or id of one (default: all)')
+    .action((slug: string | undefined, _: unknown, self: Command) =>
+      withGateway(self, async gateway => {
+        const named = slug === undefined ? await allSlugs(gateway) : [slug]
+        const tested = []
+        for (const secretReferenceId of named)
+          tested.push(await gateway.call('secret_references.test', {params: {secretReferenceId}, body: {}}))
+        for (const each of tested) gateway.print.done(each, sentenceOf(each))
+        if (tested.some(({error}) => error !== null))
+          throw new CommandFault('Calls cannot use each of these secrets.', {
+            exit: EXIT.failure,
+            code: 'secret.unusable',
+          })
+      }),
+    )
+}
+
+async function allSlugs(gateway: Gateway): Promise<readonly string[]> {
+  const {data} = await gateway.call('secret_references.list', {query: {page_size: 100}})
+  return data.map(({slug}) => slug)
+}
+
+interface TestedSecret {
+  readonly slug: string
+  readonly error: string | null
+  readonly warning: string | null
+  readonly version: string | null
+  readonly age_s: number | null
+}
+
+function sentenceOf({slug, error, warning, version, age_s}: TestedSecret): string {
+  const said = error ?? ['it can be used', version && `version ${version}`, age_s !== null && `fetched ${age_s} s ago`]
+  const all = Array.isArray(said) ? said.filter(Boolean).join(', ') : said
+  return `${slug}: ${all}.${warning === null ? '' : ` ${warning}`}`
 }
 
 interface WriteOptions extends AllowedOptions {

@@ -1,5 +1,6 @@
 import {z} from 'zod'
 import {readBaseUrl} from '../base/egress/base-url.ts'
+import {Refusal} from '../base/errors.ts'
 import {newId} from '../base/ids.ts'
 import {authorOf} from '../identity/subject.ts'
 import {Handle} from '../schema/names.ts'
@@ -16,6 +17,7 @@ import {
   SecretReferenceMade,
   SecretReferenceRow,
   SecretReferencesQuery,
+  SecretReferenceTest,
   SecretReferenceUpdate,
   SecretReferenceView,
 } from '../schema/secret-references.ts'
@@ -100,6 +102,20 @@ export const secretReferences = [
     reply: Empty,
     handle: deleted,
   }),
+  operation({
+    id: 'secret_references.test',
+    tag,
+    method: 'POST',
+    path: `${path}/:secretReferenceId/test`,
+    summary: 'Read the secret of a reference at its manager, to say whether calls can use it',
+    scopes: ['secret_references.read'],
+    reaches_out: true,
+    audit: {resource: 'secret-reference', action: 'manage'},
+    params,
+    body: Empty,
+    reply: SecretReferenceTest,
+    handle: tested,
+  }),
 ] as const
 
 async function created({
@@ -123,7 +139,7 @@ async function created({
     description: body.description ?? null,
     manager_type: body.manager_type,
     ...loginColumns(app, owner, parsedLogin(body.manager_type, body.auth_config)),
-    secret_path: body.secret_path,
+    secret_path: checkedPath(body.manager_type, body.secret_path),
     secret_key: body.secret_key ?? null,
     allow_all_workspaces: await keepAllowed(db, {...owner, allow_all_workspaces: 1}, body),
     tags: keepTags(body.tags ?? {}),
@@ -160,7 +176,7 @@ async function updated(call: OperationCall<typeof params, undefined, typeof Secr
     ...(body.name !== undefined && {name: body.name}),
     ...(body.description !== undefined && {description: body.description}),
     ...(body.auth_config && loginColumns(app, before, mergedLogin(app, before, body.auth_config))),
-    ...(body.secret_path !== undefined && {secret_path: body.secret_path}),
+    ...(body.secret_path !== undefined && {secret_path: checkedPath(before.manager_type, body.secret_path)}),
     ...(body.secret_key !== undefined && {secret_key: body.secret_key}),
     ...(body.tags !== undefined && {tags: keepTags(body.tags ?? {})}),
     allow_all_workspaces: await keepAllowed(db, before, body),
@@ -178,6 +194,26 @@ async function deleted(call: OperationCall<typeof params>) {
   await store.updateSecretReference(call.db, reference.id, {status: 'archived', last_updated_at: call.now})
   call.auditTarget(reference.id, null)
   return {}
+}
+
+async function tested(call: OperationCall<typeof params, undefined, typeof Empty>) {
+  const {testReference, store: kept} = call.app
+  const reference = await reach(call)
+  if (!testReference) throw new Refusal('internal')
+  call.auditTarget(reference.id, null)
+  const outcome = await testReference(reference)
+  await kept.write(db => call.auditOutcome(db, {status: 200, note: {outcome: outcome.error ?? 'success'}}))
+  return {slug: reference.slug, ...outcome}
+}
+
+/** A path that its manager cannot have is refused when it is saved. */
+function checkedPath(manager: Manager, path: string): string {
+  if (manager === 'azure_kv' && !/^[0-9A-Za-z-]{1,127}(?:\/[0-9a-f]{32})?$/.test(path))
+    throw invalid(
+      'secret_path',
+      'of a key vault is a name of letters, digits and hyphens, with /VERSION where one is meant',
+    )
+  return path
 }
 
 async function reach({actor, db, params}: CallerScope & {readonly params: {readonly secretReferenceId: string}}) {

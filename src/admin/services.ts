@@ -16,11 +16,12 @@ import type {McpTokensUpdate} from '../schema/mcp-connections.ts'
 import type {TriedMcpServer} from '../schema/mcp-tests.ts'
 import type {LogBodies, Settlement} from '../schema/records.ts'
 import type {OpenReplay} from '../schema/replays.ts'
+import type {ReferenceTest} from '../secrets/port.ts'
 import type {Settings} from '../settings/index.ts'
 import type {FindBodies, FindManyBodies} from '../store/bodies/index.ts'
 import type {Db, Store} from '../store/database.ts'
 import type {McpConnectionsTable} from '../store/tables/mcp-connections.ts'
-import type {McpIntegrationsTable} from '../store/tables/registry.ts'
+import type {McpIntegrationsTable, SecretReferencesTable} from '../store/tables/registry.ts'
 
 /** The caller of the administration: a key, a token, a user by his session, or the operator on the data directory. */
 export type Actor = Access
@@ -50,7 +51,7 @@ export interface McpPort {
     integration: McpIntegrationsTable,
     given: McpTokensUpdate,
     before: McpConnectionsTable | undefined,
-  ): object
+  ): object | Promise<object>
   /** Has the tokens of a connection that was deleted revoked at its server; at its leisure, whatever comes of it. */
   revokeTokens(connection: McpConnectionsTable): void
   /** Reads a server now, where this process does so; a row says that it is due. */
@@ -80,6 +81,8 @@ export interface AdminServices {
   }
   readonly domain_proofs?: DomainProofs
   readonly mcp?: McpPort
+  /** Reads a secret at its manager, to say whether calls can use it. */
+  testReference?(reference: SecretReferencesTable): Promise<ReferenceTest>
   /** The connection that the settings of the installation describe; null for none. */
   readonly environment_connection?: SsoConnection | null
   /** The prices that calls are charged at; without them the bundled ones and the operator's local files are opened. */

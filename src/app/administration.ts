@@ -18,6 +18,7 @@ import type {OpenedData} from './opened-data.ts'
 import {openOperatorServer} from './operator-server.ts'
 import type {openSources} from './price-sources.ts'
 import type {RootParts} from './root.ts'
+import {openSecretManagers} from './secrets.ts'
 
 interface AdministrationParts extends OpenedData {
   readonly sources: Awaited<ReturnType<typeof openSources>>
@@ -41,7 +42,10 @@ export async function openAdministration(parts: AdministrationParts, {stack}: Pi
   if (log_store) stack.defer(() => log_store.close())
   const checking = openChecking(settings)
   stack.defer(() => checking.close())
-  const tries = openMcpTries({settings, store, seal, log, now})
+  const secrets =
+    serving?.plane.secrets ?? openSecretManagers({settings, store, seal, log, wall: clock.wall, registry: null})
+  if (!serving) stack.defer(() => secrets.close())
+  const tries = openMcpTries({settings, store, seal, log, secrets, now})
   stack.defer(() => tries.close())
   const here = {find: bodyFinder(store_options, store.db), findMany: manyBodiesFinder(store_options, store.db)}
   const kept = log_store ? storedBodies(here, log_store.blobs, store.db) : here
@@ -64,6 +68,7 @@ export async function openAdministration(parts: AdministrationParts, {stack}: Pi
     pricing: sources.pricing,
     check_services: checking.check_services,
     mcp: serving?.mcp ?? tries.port,
+    testReference: reference => secrets.test(reference),
     ...(serving && servedBy(serving.plane)),
     ...(serving?.reads && {reads: serving.reads}),
   }

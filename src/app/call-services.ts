@@ -32,6 +32,7 @@ import {LocalFileStore} from '../store/local-file-store.ts'
 import type {Records} from '../workers/records.ts'
 import {cloudIdentity, credentialOrigins, placeDefaults} from './cloud-identity.ts'
 import {deferredBook} from './deferred-charges.ts'
+import type {SecretManagers} from './secrets.ts'
 import {administeredBy, corsHeaders} from './server.ts'
 
 /** The opened parts of a data plane that its calls use. */
@@ -56,6 +57,7 @@ export interface CallParts {
   readonly circuits: Circuits
   /** Opens the semantic cache, once. */
   readonly semantic: (logins: Logins) => Promise<SemanticCache>
+  readonly secrets: SecretManagers
 }
 
 /** The whole set of services of calls. */
@@ -77,6 +79,7 @@ export function callServices({
   cache,
   circuits,
   semantic,
+  secrets,
 }: CallParts): ProxyServices {
   const logins = openLogins({
     fetch: credentialFetch(egress, credentialOrigins(settings)),
@@ -115,6 +118,7 @@ export function callServices({
           : {kind: 'integration', id: asker.integration_id, host: readBaseUrl(asker.host).hostname},
       ),
     logins,
+    secrets,
     option_defaults: placeDefaults(settings),
     seal,
     deferred: deferredBook(store),

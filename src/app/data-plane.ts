@@ -40,6 +40,7 @@ import {openEgress} from './egress.ts'
 import {driftMetric, entitiesMetric, OWN_COUNTERS, SHARED_COUNTERS, tellDrift} from './limits-drift.ts'
 import {rememberedPrices} from './remembered-prices.ts'
 import type {Revocations} from './revocations.ts'
+import {openSecretManagers, type SecretManagers} from './secrets.ts'
 import type {SemanticCacheParts} from './semantic-cache.ts'
 import {redisMetric, storeMetrics} from './store-metrics.ts'
 
@@ -50,6 +51,7 @@ export interface DataPlane {
   readonly services: ProxyServices
   readonly records: Records
   readonly limits: Limits
+  readonly secrets: SecretManagers
   readonly ask_again: AskAgain
   /** The text of /metrics. */
   metrics(): Promise<string>
@@ -162,10 +164,11 @@ export async function openDataPlane({
   for (const settlement of records.recovered) await limits.recover(settlement, spentIn(settlement))
   // shared counters keep what is held for background work; those of this process ended with the last one
   if (store.kind === 'sqlite' && !settings.redis_url) await limits.holdAgain(await heldWork(store))
+  const secrets = openSecretManagers({settings, store, seal, log, wall, registry})
   const services = ports(
     callServices({
       ...{settings, directory, store, seal, log, now, wall, steady},
-      ...{memory, records, limits, metrics, known, egress, cache, circuits},
+      ...{memory, records, limits, metrics, known, egress, cache, circuits, secrets},
       semantic: semantic.open,
     }),
   )
@@ -176,9 +179,10 @@ export async function openDataPlane({
     services,
     records,
     limits,
+    secrets,
     ask_again: openAsking(services),
     metrics: async () => (await registry.metrics()) + (await metrics.text()),
-    remembered: [...known.remembered, ...proxy.remembered, prices],
+    remembered: [...known.remembered, ...proxy.remembered, ...secrets.remembered, prices],
     unready: () =>
       proxy.draining
         ? 'the gateway is shutting down'
@@ -191,6 +195,7 @@ export async function openDataPlane({
       redis?.close()
       await proxy.drain(0)
       limits.close()
+      await secrets.close()
       await egress.destroy()
       await counters.close()
       await semantic.close()

@@ -14,6 +14,7 @@ import {createExplainer} from '../proxy/explain/explain.ts'
 import {openReplayer} from '../proxy/explain/replay.ts'
 import {createLookups} from '../proxy/lookups/lookups.ts'
 import {createCircuits} from '../routing/breaker.ts'
+import type {FieldValues, MappedField, MappedFields} from '../secrets/port.ts'
 import type {Settings} from '../settings/index.ts'
 import type {Store} from '../store/database.ts'
 import type {Remembered} from '../store/remembered.ts'
@@ -86,8 +87,22 @@ function servicesOf({settings, store, seal, now, prices, log}: ExplainingParts):
     dispatcher: sendsNothing,
     fileStore: sendsNothing,
     logins: openLogins({fetch: sendsNothing, now_ms: now}),
+    secrets: {valuesOf: standIns, refused: async () => null},
   }
 }
+
+/** In the place of secrets, which are not fetched to explain. */
+function standIns({fields}: MappedFields): FieldValues {
+  const standIn = ({target_field, value_format}: MappedField) =>
+    value_format === 'json' || target_field.endsWith('_json') ? {} : STAND_IN
+  return {
+    byField: new Map(fields.map(field => [field.target_field, standIn(field)])),
+    references: new Map(),
+    texts: [STAND_IN],
+  }
+}
+
+const STAND_IN = 'of-a-secret-reference'
 
 function sendsNothing(): never {
   throw new Error('An explanation sends nothing.')

@@ -10,6 +10,7 @@ import type {CredentialServices} from '../mcp/credentials/services.ts'
 import {walledFetch} from '../mcp/credentials/walled-fetch.ts'
 import type {CredentialsFor} from '../mcp/sync/services.ts'
 import {McpSyncs} from '../mcp/sync/syncs.ts'
+import type {MappedSecrets} from '../secrets/port.ts'
 import type {Settings} from '../settings/index.ts'
 import type {Store} from '../store/database.ts'
 import {pinMails} from '../workers/mcp-pin-mail.ts'
@@ -23,6 +24,7 @@ export interface McpSyncParts {
   readonly store: Store
   readonly seal: Seal
   readonly log: Log
+  readonly secrets: MappedSecrets
   readonly now: () => number
   readonly steady?: () => number
   /** @default that of the integration, or of the user who is named */
@@ -38,11 +40,11 @@ export interface OpenMcpSyncs {
 }
 
 /** Reads MCP servers in this process, by a way out of its own: syncs take no connection from calls. */
-export function openMcpSyncs({settings, store, seal, log, now, ...parts}: McpSyncParts): OpenMcpSyncs {
+export function openMcpSyncs({settings, store, seal, log, secrets, now, ...parts}: McpSyncParts): OpenMcpSyncs {
   const [egress, stream_egress] = [openEgress(settings), openEgress(settings)]
   const {steady = () => performance.now(), changed} = parts
   const services: CredentialServices = {
-    ...{store, seal, log, wall: now, steady, after, settings, random_bytes: randomBytes},
+    ...{store, seal, log, secrets, wall: now, steady, after, settings, random_bytes: randomBytes},
     fetch: walledFetch({egress, after}),
     base_url: mcpBase({settings}),
   }

@@ -46,7 +46,7 @@ export interface McpParts {
   readonly findOAuthCaller: McpServices['findOAuthCaller']
   readonly calls: Pick<
     ProxyServices,
-    'findCaller' | 'findCallerByCredential' | 'guardrails' | 'limits' | 'recorder' | 'metrics' | 'version'
+    'secrets' | 'findCaller' | 'findCallerByCredential' | 'guardrails' | 'limits' | 'recorder' | 'metrics' | 'version'
   >
 }
 
@@ -72,7 +72,7 @@ export function openMcp({settings, store, seal, log, now, wall, steady, findOAut
   const egress = openEgress(settings)
   const stream_egress = openEgress(settings, {connections: STREAMS})
   const credential_services: CredentialServices = {
-    ...{store, seal, log, wall, steady, after, base_url, settings},
+    ...{store, seal, log, wall, steady, after, base_url, settings, secrets: calls.secrets},
     fetch: walledFetch({egress, after}),
     random_bytes: randomBytes,
   }
@@ -82,7 +82,7 @@ export function openMcp({settings, store, seal, log, now, wall, steady, findOAut
     port,
     close: closeSyncs,
   } = openMcpSyncs({
-    ...{settings, store, seal, log, now, steady},
+    ...{settings, store, seal, log, now, steady, secrets: calls.secrets},
   })
   const registry = new Registry()
   const servers = mcpServersForCalls(store.db)

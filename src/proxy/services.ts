@@ -28,6 +28,7 @@ import type {Principal} from '../schema/principal.ts'
 import type {Intent} from '../schema/records.ts'
 import type {Spent} from '../schema/spent.ts'
 import type {Usage} from '../schema/usage.ts'
+import type {FieldValues, MappedFields, MappedSecrets} from '../secrets/port.ts'
 import type {Settings} from '../settings/index.ts'
 import type {FoundPrompt} from '../store/prompts-for-call.ts'
 import type {GuardrailServices} from './guardrail-services.ts'
@@ -81,8 +82,8 @@ export interface ManagedProvider {
   readonly headers: Readonly<OutgoingHeaders>
   /** The integration's options for the place and the login. */
   readonly options: Options
-  /** True where a field comes from a secret reference, which this version cannot fetch. */
-  readonly is_mapped: boolean
+  /** Its fields that come from secret references: until they are filled nothing may leave for it. Null: none do. */
+  readonly mapped: MappedCredentials | null
   readonly expires_at: string | null
   /** Enabled models; null when all are that are not `disabled`. */
   readonly models: ReadonlySet<string> | null
@@ -94,6 +95,13 @@ export interface ManagedProvider {
   /** Models with a host or headers of their own; null where none has. */
   readonly model_places: ReadonlyMap<string, ModelPlace> | null
   readonly limits: readonly EntityLimit[]
+}
+
+/** The fields of a provider that are filled from secret references for a call. */
+export interface MappedCredentials {
+  readonly fields: MappedFields
+  /** The provider with them. Refuses (`secret.unresolvable`) values that its kind does not take. */
+  fill(values: FieldValues): ManagedProvider
 }
 
 /** The place of an object: ids are a provider's own, and another host might use any. */
@@ -241,6 +249,8 @@ export interface ProxyServices {
   readonly deferred: DeferredCharges
   /** The state that logins at clouds share: tokens, and the gateway's own identity. */
   readonly logins: Logins
+  /** Secrets of managers, for fields that are mapped to references. */
+  readonly secrets: MappedSecrets
   /** Default options of places. */
   readonly option_defaults: Options
   /** True for a path after `/v1` that the administration serves, whatever the method. */

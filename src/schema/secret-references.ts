@@ -136,6 +136,24 @@ export const SecretReferenceView = SecretReferenceRow.extend({
   auth_config: z.record(z.string(), z.unknown()),
 })
 
+/** What a test of a reference found; nothing of the secret. */
+export const SecretReferenceTest = z.strictObject({
+  slug: z.string(),
+  /** The manager answered. */
+  reachable: z.boolean(),
+  /** It let the gateway in, and gave the secret. */
+  allowed: z.boolean(),
+  /** Of `secret_key`; null where none is named, or nothing was read. */
+  key_present: z.boolean().nullable(),
+  /** Of the value that calls use now; null where none is held. */
+  age_s: z.number().nullable(),
+  version: z.string().nullable(),
+  response_time_ms: z.number(),
+  /** Null where calls can use it. */
+  error: z.string().nullable(),
+  warning: z.string().nullable(),
+})
+
 export const SecretReferenceMade = z.strictObject({
   id: z.uuid(),
   slug: z.string(),

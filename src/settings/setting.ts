@@ -32,6 +32,7 @@ export const GROUPS = [
   'Redis',
   'Egress',
   'Cloud identity',
+  'Secret managers',
   'CORS',
   'Timeouts and sizes',
   'Calls and configs',

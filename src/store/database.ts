@@ -207,6 +207,7 @@ export type CacheName =
   | 'policies'
   | 'prompts'
   | 'mcp'
+  | 'secret_references'
   | 'mcp_connections'
 
 export type TableName = keyof Database

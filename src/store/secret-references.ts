@@ -15,7 +15,7 @@ export function sealLogin(seal: Seal, row: Owner, secrets: Readonly<Record<strin
 
 /** The secret fields of a row's login, in plain: for the moment of a call, never to be shown. */
 export function openLogin(
-  seal: Seal,
+  seal: Pick<Seal, 'open'>,
   row: Owner & Pick<SecretReferencesTable, 'auth_config_sealed'>,
 ): Record<string, unknown> {
   return row.auth_config_sealed ? JSON.parse(seal.open(row.auth_config_sealed, place(row))) : {}
@@ -46,6 +46,16 @@ export function findSecretReference(
     .where('status', '=', 'active')
     .where(called(named))
     .orderBy(slugFirst(named))
+    .executeTakeFirst()
+}
+
+/** By id; archived ones are not found. */
+export function secretReferenceById(db: Db, id: string): Promise<SecretReferencesTable | undefined> {
+  return db
+    .selectFrom('secret_references')
+    .selectAll()
+    .where('id', '=', id)
+    .where('status', '=', 'active')
     .executeTakeFirst()
 }
 

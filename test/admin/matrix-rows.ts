@@ -309,6 +309,7 @@ export const ASKED: Readonly<Record<string, (p: Place) => Asked>> = {
   'secret_references.create': () => ({body: SECRET}),
   'secret_references.get': p => ({params: {secretReferenceId: p.secret_reference}}),
   'secret_references.update': p => ({params: {secretReferenceId: p.secret_reference}, body: {name: 'Changed'}}),
+  'secret_references.test': p => ({params: {secretReferenceId: p.secret_reference}}),
   'secret_references.delete': p => ({params: {secretReferenceId: p.secret_reference}}),
   'mcp_integrations.list': inWorkspace,
   'mcp_integrations.create': p => ({body: {...MCP, workspace_id: p.workspace}}),

@@ -36,7 +36,7 @@ test('these are the commands', () => {
       verb => `guardrails ${verb}`,
     ),
     'guardrails coverage',
-    ...['create', 'list', 'show', 'update', 'delete'].map(verb => `secret-references ${verb}`),
+    ...['create', 'list', 'show', 'update', 'delete', 'test'].map(verb => `secret-references ${verb}`),
     ...['create', 'list', 'show', 'update', 'delete', 'workspaces', 'capabilities', 'metadata'].map(
       verb => `mcp-integrations ${verb}`,
     ),

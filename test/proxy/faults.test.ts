@@ -16,6 +16,7 @@ import {createCircuits} from '../../src/routing/breaker.ts'
 import {createStickyMemory} from '../../src/routing/choose.ts'
 import type {Intent, Settlement} from '../../src/schema/records.ts'
 import {readSettings} from '../../src/settings/index.ts'
+import {NO_SECRETS} from '../support/no-secrets.ts'
 import {knownCaller} from '../support/known-caller.ts'
 
 type Handler = Dispatcher.DispatchHandler
@@ -52,6 +53,7 @@ async function plane(
     guardrails: null,
     semantic: () => Promise.reject(new Error('none')),
     option_defaults: {},
+    secrets: NO_SECRETS,
     log: createLog('silent', 'test'),
     seal: createSeal(Buffer.alloc(32)),
     recorder: {

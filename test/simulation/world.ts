@@ -21,6 +21,7 @@ import {Chance} from './chance.ts'
 import {VirtualClient} from './client.ts'
 import {VirtualClock} from './clock.ts'
 import {VirtualJournal} from './journal.ts'
+import {NO_SECRETS} from '../support/no-secrets.ts'
 import {play, type Served, scriptOf} from './provider.ts'
 
 /** One client's call: what it sent, and what the providers did. */
@@ -226,6 +227,7 @@ export class SimulatedWorld {
       guardrails: null,
       semantic: () => Promise.reject(new Error('none')),
       option_defaults: {},
+      secrets: NO_SECRETS,
       log: {trace: nothing, debug: nothing, info: nothing, warn: nothing, error: failed, fatal: failed},
       seal: SEAL,
       recorder: journal,

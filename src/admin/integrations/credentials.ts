@@ -1,14 +1,14 @@
 import {readBaseUrl} from '../../base/egress/base-url.ts'
 import {readDestination} from '../../base/egress/target.ts'
 import {readTrusted} from '../../base/egress/trust.ts'
-import {HOST_SETTINGS, SECRET_SETTINGS, settingsOf} from '../../providers/configurations.ts'
+import {HOST_SETTINGS, SECRET_SETTINGS} from '../../providers/configurations.ts'
 import {find, nearestSlugs} from '../../providers/registry.ts'
 import {hasMask, mask, maskAll, restored} from '../../schema/secrets.ts'
 import {openCredentials, sealSecret} from '../../store/integrations.ts'
 import type {IntegrationsTable} from '../../store/tables/catalog.ts'
-import {parsed} from '../parsed.ts'
 import type {Actor, AdminServices} from '../services.ts'
 import {invalid, isAdmin} from '../tenancy.ts'
+import {mappedSettings, settingsBeside} from './mapped-settings.ts'
 import {type CredentialsInput, type CredentialsOwner, checkPlace} from './place-changes.ts'
 
 type Columns = Pick<
@@ -39,12 +39,24 @@ export function credentialColumns(
   actor: Actor,
   before?: IntegrationsTable,
 ): Partial<Columns> {
+  const mapped = mappedSettings(given, before)
   const columns = {
     ...keyColumns(app, owner, given.key, before),
-    ...settingsColumns(app, owner, given.configurations, isAdmin(actor), before),
+    ...settingsColumns(app, owner, {...given, mapped}, isAdmin(actor), before),
   }
+  if (given.secret_mappings && given.configurations === undefined) checkMapped(app, owner, mapped, before)
   checkPlace(owner, given, columns, actor, before)
   return columns
+}
+
+/** Other mappings beside settings that stay: together they have to be what the kind takes. */
+function checkMapped(
+  {seal}: AdminServices,
+  {ai_provider_id}: CredentialsOwner,
+  mapped: readonly string[],
+  before?: IntegrationsTable,
+) {
+  settingsBeside(ai_provider_id, before ? openCredentials(seal, before).configurations : {}, mapped)
 }
 
 function keyColumns(
@@ -62,7 +74,7 @@ function keyColumns(
 function settingsColumns(
   app: AdminServices,
   owner: CredentialsOwner,
-  given: CredentialsInput['configurations'],
+  {configurations: given, mapped}: Pick<CredentialsInput, 'configurations'> & {readonly mapped: readonly string[]},
   trusted: boolean,
   before?: IntegrationsTable,
 ): Partial<Columns> {
@@ -71,7 +83,7 @@ function settingsColumns(
     before && hasMask(given)
       ? (restored(given, openCredentials(app.seal, before).configurations) as typeof given)
       : given
-  const settings = parsed(settingsOf(owner.ai_provider_id), whole, 'configurations')
+  const settings = settingsBeside(owner.ai_provider_id, whole, mapped)
   const secrets = Object.fromEntries(Object.entries(settings).filter(([name]) => SECRET_SETTINGS.includes(name)))
   const masked = Object.keys(secrets).find(name => hasMask(secrets[name]))
   if (masked) throw invalid(`configurations.${masked}`, 'holds the mask of a secret, not a secret')

@@ -95,7 +95,7 @@ async function kept(call: OperationCall<typeof params, undefined, typeof McpToke
   const before = await findMcpConnection(db, key)
   const row = {
     ...{...key, upstream: new URL(integration.url).origin, issuer: before?.issuer ?? null},
-    ...{tokens: sealMcpTokens(app.seal, key, app.mcp.givenTokens(integration, body, before))},
+    ...{tokens: sealMcpTokens(app.seal, key, await app.mcp.givenTokens(integration, body, before))},
     ...{scope: null, expires_at: null, refresh_at: null, held_off_until: null},
     ...{created_at: now, last_updated_at: now},
   }

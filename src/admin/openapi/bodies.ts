@@ -95,6 +95,7 @@ export const BODIES: Readonly<Record<string, unknown>> = {
   'prompt_partials.update': {string: 'Answer in one short, friendly sentence.'},
   'prompt_partials.publish': {version: 2},
   'secret_references.create': {name: 'OpenAI key', manager_type: 'hashicorp_vault', auth_config: vault, secret_path: 'gateway/openai', secret_key: 'api_key'},
+  'secret_references.test': {},
   'secret_references.update': {secret_path: 'gateway/openai-2'},
   'mcp_integrations.create': {name: 'Tickets', url: 'https://mcp.example.com/mcp', auth_type: 'headers', transport: 'http', configurations: {custom_headers: {authorization: 'Bearer SECRET'}}},
   'mcp_integrations.update': {url: 'https://mcp.example.com/v2/mcp'},

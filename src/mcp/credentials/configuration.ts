@@ -1,31 +1,95 @@
+import type {MaybePromise} from '../../base/maybe-promise.ts'
 import {McpConfigurations} from '../../schema/mcp-configurations.ts'
+import {KeptSecretMappings} from '../../schema/secret-mappings.ts'
 import {explain} from '../../schema/validation-message.ts'
+import type {FieldValues, MappedFields} from '../../secrets/port.ts'
 import {openConfigurations} from '../../store/mcp-integrations.ts'
 import {McpFault} from '../wire/faults.ts'
+import {filledConfiguration, secretFault} from './mapped-configuration.ts'
 import type {CalledIntegration, CalledTarget, CredentialServices} from './services.ts'
+
+type Services = Pick<CredentialServices, 'seal' | 'secrets'>
 
 /** By the rows that they were read from: a row that is remembered is opened and judged once. */
 const opened = new WeakMap<CalledIntegration, McpConfigurations>()
+/** The same of rows with mapped fields, for the values that they were filled with last. */
+const filled = new WeakMap<CalledIntegration, Filled>()
+const mapped = new WeakMap<CalledIntegration, MappedFields>()
+
+interface Filled {
+  readonly values: FieldValues
+  readonly configurations: McpConfigurations
+}
 
 /**
- * The configuration of a target with its secrets, for one call. Throws `integration_unfit` for one of an older version
- * that does not fit, and where secrets are in a manager, which is not called in this version.
+ * The configuration of a target with its secrets, for one call; at once unless a manager of secrets has to be asked.
+ * Throws `integration_unfit` for one of an older version that does not fit, and where a secret cannot be had.
  */
-export function openedConfiguration(
-  {seal}: Pick<CredentialServices, 'seal'>,
-  {integration, server}: CalledTarget,
-): McpConfigurations {
+export function openedConfiguration(services: Services, target: CalledTarget): MaybePromise<McpConfigurations> {
+  const {integration, server} = target
   const known = opened.get(integration)
   if (known) return known
-  const unfit = (reason: string) => new McpFault('integration_unfit', {server: server.slug, reason})
-  if (integration.secret_mappings !== '[]')
-    throw unfit('its secrets are in a secret manager, which is not called in this version; take secret_mappings out')
-  const kept = openConfigurations(seal, integration)
-  const read = McpConfigurations.safeParse(kept)
-  if (read.success) {
-    opened.set(integration, read.data)
-    return read.data
+  if (integration.secret_mappings !== '[]') return openedMapped(services, target)
+  const read = judged(openConfigurations(services.seal, integration), server.slug)
+  opened.set(integration, read)
+  return read
+}
+
+/** The values that the fields of a target were filled with last; null where none are mapped. */
+export function mappedValues({
+  integration,
+}: Pick<CalledTarget, 'integration'>): {readonly fields: MappedFields; readonly values: FieldValues} | null {
+  const last = filled.get(integration)
+  return last ? {fields: fieldsOf(integration), values: last.values} : null
+}
+
+/** The configuration with these values, for one repetition of a request. */
+export function configurationWith(
+  {seal}: Pick<Services, 'seal'>,
+  {integration, server}: CalledTarget,
+  values: FieldValues,
+): McpConfigurations {
+  return filledConfiguration(openConfigurations(seal, integration), values, server.slug)
+}
+
+function openedMapped(services: Services, target: CalledTarget): MaybePromise<McpConfigurations> {
+  const {integration, server} = target
+  try {
+    const values = services.secrets.valuesOf(fieldsOf(integration))
+    if (!(values instanceof Promise)) return withValues(services, target, values)
+    return values.then(
+      late => withValues(services, target, late),
+      fault => {
+        throw secretFault(fault, server.slug)
+      },
+    )
+  } catch (fault) {
+    throw secretFault(fault, server.slug)
   }
+}
+
+function withValues(services: Services, {integration, server}: CalledTarget, values: FieldValues): McpConfigurations {
+  const before = filled.get(integration)
+  if (before?.values === values) return before.configurations
+  const configurations = configurationWith(services, {integration, server}, values)
+  filled.set(integration, {values, configurations})
+  return configurations
+}
+
+/** The same object for a row: by it values are remembered. */
+function fieldsOf(integration: CalledIntegration): MappedFields {
+  const {organisation_id, secret_mappings} = integration
+  const known = mapped.get(integration)
+  if (known) return known
+  const fields = KeptSecretMappings.parse(JSON.parse(secret_mappings))
+  const made = {organisation_id, workspace_id: integration.workspace_id, fields}
+  mapped.set(integration, made)
+  return made
+}
+
+function judged(kept: Readonly<Record<string, unknown>>, server: string): McpConfigurations {
+  const read = McpConfigurations.safeParse(kept)
+  if (read.success) return read.data
   const issues = explain(read.error, McpConfigurations, kept, {root: 'configurations', before: 'configurations.'})
-  throw unfit(issues.replace(/\.$/, ''))
+  throw new McpFault('integration_unfit', {server, reason: issues.replace(/\.$/, '')})
 }

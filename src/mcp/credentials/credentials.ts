@@ -1,11 +1,12 @@
 import type {JsonObject} from '../../base/json-member.ts'
 import type {McpConfigurations} from '../../schema/mcp-configurations.ts'
+import type {FieldValues} from '../../secrets/port.ts'
 import {findMcpConnection} from '../../store/mcp-connections.ts'
 import {McpFault} from '../wire/faults.ts'
 import type {HeaderFields} from '../wire/header-values.ts'
 import type {ProbeCredential} from '../wire/upstream-era.ts'
 import {AuthServerFault} from './auth-server-fault.ts'
-import {openedConfiguration} from './configuration.ts'
+import {configurationWith, mappedValues, openedConfiguration} from './configuration.ts'
 import {connectionHash, type SignInOfPerson} from './connection-hash.ts'
 import {ConnectionUses} from './connection-uses.ts'
 import {forwardedHeaders, mergedHeaders, type UpstreamHeaders} from './header-rules.ts'
@@ -99,7 +100,10 @@ export class McpCredentials {
     SecondTokenOutcome | RefusedCredential | null
   > {
     try {
-      const {jwt_validation, external_auth_config} = openedConfiguration(this.#services, {integration, server})
+      const {jwt_validation, external_auth_config} = await openedConfiguration(this.#services, {
+        integration,
+        server,
+      })
       if (!jwt_validation) return null
       return await this.#second_tokens.check(jwt_validation, integration, client_headers, external_auth_config)
     } catch (fault) {
@@ -109,7 +113,7 @@ export class McpCredentials {
 
   /** Headers for a call. Rejects for faults of the store alone. */
   headersFor(request: CredentialRequest): Promise<CredentialOutcome> {
-    return this.#outcome(request, {refused_id: null, challenge: null})
+    return this.#outcome(request, NOT_REFUSED)
   }
 
   /**
@@ -123,6 +127,10 @@ export class McpCredentials {
     {www_authenticate, is_last = false}: {readonly www_authenticate: string | null; readonly is_last?: boolean},
   ): Promise<CredentialOutcome> {
     const {server, integration, caller} = request
+    if (token_id === null && !is_last) {
+      const values = await this.#otherSecrets(request)
+      if (values) return this.#outcome(request, NOT_REFUSED, values)
+    }
     const is_persons = integration.auth_type === 'oauth_auto' && caller.user_id !== null
     if (token_id === null || ((is_last || refreshed) && !is_persons))
       return refusedBy(new McpFault('credential_refused', {server: server.slug}), server)
@@ -131,17 +139,31 @@ export class McpCredentials {
     return this.#outcome(request, {refused_id: token_id, challenge})
   }
 
-  async #outcome(request: CredentialRequest, after: Refused): Promise<CredentialOutcome> {
+  /** `values`: of mapped fields, in the place of those that calls use now. */
+  async #outcome(request: CredentialRequest, after: Refused, values?: FieldValues): Promise<CredentialOutcome> {
     const {integration, server} = request
     try {
-      const settings = openedConfiguration(this.#services, {integration, server})
+      const settings = values
+        ? configurationWith(this.#services, {integration, server}, values)
+        : await openedConfiguration(this.#services, {integration, server})
       this.#requirePassthrough(settings, server)
       const token = await this.#tokenFor(request, settings, after)
       if (token !== null && 'sign_in_needed' in token) return token
       return await this.#credential(request, settings, token)
     } catch (fault) {
+      // the secret of the gateway as a client was changed there, and in its manager
+      if (!values && fault instanceof AuthServerFault && fault.is_client_refused) {
+        const others = await this.#otherSecrets(request)
+        if (others) return this.#outcome(request, after, others)
+      }
       return refusedBy(fault, server)
     }
+  }
+
+  /** Others from managers for what was refused; null where there are none. */
+  async #otherSecrets(request: CredentialRequest): Promise<FieldValues | null> {
+    const used = mappedValues(request)
+    return used && this.#services.secrets.refused(used.fields, used.values)
   }
 
   async #credential(
@@ -232,6 +254,8 @@ interface Refused {
   readonly refused_id: string | null
   readonly challenge: SignInChallenge | null
 }
+
+const NOT_REFUSED: Refused = {refused_id: null, challenge: null}
 
 const PROBE_CREDENTIALS: Readonly<Record<CalledIntegration['auth_type'], ProbeCredential>> = {
   oauth_auto: 'person',

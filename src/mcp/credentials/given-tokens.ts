@@ -11,14 +11,14 @@ import type {CredentialServices} from './services.ts'
  * configuration says (`client_id`, `token_endpoint`), else where those before them were. A refresh token of neither is
  * not kept, because it could not be used. Throws `integration_unfit` as calls do.
  */
-export function givenTokens(
-  services: Pick<CredentialServices, 'seal'>,
+export async function givenTokens(
+  services: Pick<CredentialServices, 'seal' | 'secrets'>,
   integration: McpIntegrationsTable,
   {access_token, refresh_token}: McpTokensUpdate,
   before: McpConnectionsTable | undefined,
-): KeptTokens {
+): Promise<KeptTokens> {
   const server = {id: '', slug: integration.slug, workspace_slug: ''}
-  const {oauth_metadata = {}} = openedConfiguration(services, {integration, server})
+  const {oauth_metadata = {}} = await openedConfiguration(services, {integration, server})
   const client = configuredClient(oauth_metadata, null)
   const {token_endpoint} = oauth_metadata
   const resource = oauth_metadata.resource === 'omit' ? null : integration.url

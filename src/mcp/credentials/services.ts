@@ -2,6 +2,7 @@ import type {After} from '../../base/delay.ts'
 import type {Asker} from '../../base/egress/target.ts'
 import type {Log} from '../../base/log.ts'
 import type {Seal} from '../../base/seal.ts'
+import type {MappedSecrets} from '../../secrets/port.ts'
 import type {Store} from '../../store/database.ts'
 import type {McpIntegrationsTable, McpServersTable} from '../../store/tables/registry.ts'
 import type {WalledFetch} from './walled-fetch.ts'
@@ -10,6 +11,8 @@ import type {WalledFetch} from './walled-fetch.ts'
 export interface CredentialServices {
   readonly store: Pick<Store, 'db' | 'write'>
   readonly seal: Seal
+  /** Secrets of managers, for fields that are mapped to references. */
+  readonly secrets: MappedSecrets
   readonly log: Pick<Log, 'warn'>
   /** The way to servers of keys, tokens and sign-ins. */
   readonly fetch: WalledFetch
@@ -36,6 +39,7 @@ export type CalledIntegration = Pick<
   McpIntegrationsTable,
   | 'id'
   | 'organisation_id'
+  | 'workspace_id'
   | 'url'
   | 'auth_type'
   | 'configurations'

@@ -94,7 +94,7 @@ async function foundSignIn(
 
 async function sentOn(services: CredentialServices, {row, target}: FoundSignIn): Promise<BrowserReply> {
   try {
-    const settings = openedConfiguration(services, target).oauth_metadata ?? {}
+    const {oauth_metadata: settings = {}} = await openedConfiguration(services, target)
     const location = await sentToServer(services, target, settings, row)
     return location === null ? refusedPage(400, 'This link was used by another request.') : redirectReply(location)
   } catch (fault) {

@@ -68,6 +68,8 @@ export const MCP_FAULTS = {
     say: 'The sign-in server of {server} did not answer within {limit_ms} ms.'},
   sign_in_refused: {...UPSTREAM, say: 'The sign-in server of {server} refused the gateway: {reason}.'},
   credential_refused: {...UPSTREAM, say: 'The MCP server {server} refused the credential of its integration.'},
+  secret_unresolvable: {http: 500, code: 500, admin: 'AB04',
+    say: 'The MCP server {server} cannot be called: {reason}.'},
   integration_unfit: {...UPSTREAM, say: 'The MCP server {server} cannot be called as it is configured: {reason}.'},
   upstream_sign_in: {http: 200, code: 401, admin: null,
     say: 'Authorization required for {workspace}/{server}. Complete it here: {url}'},

@@ -43,7 +43,8 @@ export async function gatewayAzureToken(scope: string, on: Logins): Promise<stri
   return tokenOf(gatewayMode(on), scope, NO_OPTIONS, on)
 }
 
-function tokenOf(mode: string, scope: string, who: Options, on: Logins): Promise<string> {
+/** A token for `scope`: of the application or the identity that `who` names, in that mode. */
+export function tokenOf(mode: string, scope: string, who: Options, on: Logins): Promise<string> {
   return mode === 'managed' ? managed(scope, who, on) : client(mode, scope, who, on)
 }
 

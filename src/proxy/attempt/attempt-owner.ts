@@ -49,6 +49,11 @@ export interface AttemptOwner {
   readonly called_off: Refusal | null
   /** The store for its response, if any. */
   readonly cache: ResponseSink | null
+  /**
+   * The provider refused the credentials of the target. Where they come from a manager of secrets, resolves when it is
+   * known whether that has others by now, which `decide` then tries; null where there is nothing to wait for.
+   */
+  renewed(): Promise<void> | null
   /** Decides what to do with a result; called at most once. */
   decide(result: TryResult): RoutingDecision
   /** Counts what was used against limits; `is_retried`: the same target is tried again. */

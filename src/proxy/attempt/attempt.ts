@@ -10,6 +10,7 @@ import {maskOf} from '../upstream/sent-secrets.ts'
 import type {AttemptParts} from './attempt-owner.ts'
 import {AttemptRecorder} from './attempt-recorder.ts'
 import {beginsAsEvents, type UnlabelledResponse, waitsForStart} from './first-bytes.ts'
+import {HeldResponse} from './held-response.ts'
 import type {ResponseHead} from './open-response.ts'
 import {outcomeOf} from './outcome.ts'
 import {ReadOn} from './read-on.ts'
@@ -39,6 +40,8 @@ export class Attempt implements Dispatcher.DispatchHandler, StateOwner, AttemptT
   readonly #mask: ResponseMask | null
   /** An error that has to be whole before any of it is sent. */
   #awaited: AwaitedError | null = null
+  /** A refusal of credentials, while a manager of secrets is asked for others. */
+  #held: HeldResponse | null = null
   /** A response that has to show its first bytes before it is known what it is. */
   #unlabelled: UnlabelledResponse | null = null
   #controller: Dispatcher.DispatchController | undefined
@@ -153,6 +156,25 @@ export class Attempt implements Dispatcher.DispatchHandler, StateOwner, AttemptT
     this.#controller = controller
     this.#parts.state.enter('receiving', this)
     this.#times.first_byte_at = this.#times.last_byte_at = this.#times.event_at = this.#parts.services.steady()
+    const renewing = status === 401 || status === 403 ? this.#parts.host.renewed() : null
+    if (!renewing) return this.#start(status, headers)
+    this.#held = new HeldResponse(status, headers)
+    void renewing.then(() => this.#resumeHeld())
+  }
+
+  /** The manager was asked: the response goes on as if it came now. */
+  #resumeHeld() {
+    const held = this.#held
+    this.#held = null
+    if (!held || this.phase !== 'receiving') return
+    this.#times.last_byte_at = this.#parts.services.steady()
+    this.#start(held.status, held.headers)
+    for (const part of held.parts) this.onResponseData(this.#controller!, part)
+    if (held.has_ended) this.onResponseEnd()
+    else this.resume()
+  }
+
+  #start(status: number, headers: Record<string, string | string[]>) {
     if (this.#mask && ResponseMask.waits(status, headers)) this.#awaited = {status, headers, parts: [], length: 0}
     else if (waitsForStart(this.#parts, status, headers)) this.#unlabelled = {status, headers, parts: []}
     else this.#open({status, headers, is_event_stream: false})
@@ -162,6 +184,7 @@ export class Attempt implements Dispatcher.DispatchHandler, StateOwner, AttemptT
     if (this.phase === 'over') return
     this.#controller = controller
     this.#times.last_byte_at = this.#parts.services.steady()
+    if (this.#held) return this.#held.takes(chunk) ? undefined : this.pause()
     if (this.#read_on?.takes(chunk) === false) return this.end(new Refusal('client.gone'))
     if (this.#awaited) return this.#await(this.#awaited, chunk)
     if (!this.#unlabelled) return this.#write(chunk)
@@ -193,6 +216,7 @@ export class Attempt implements Dispatcher.DispatchHandler, StateOwner, AttemptT
   }
 
   onResponseEnd(): void {
+    if (this.#held) return this.#held.end()
     if (this.#awaited) return this.#release(this.#awaited)
     this.#endUnlabelled()
     const rest = this.#mask?.end()
@@ -233,6 +257,7 @@ export class Attempt implements Dispatcher.DispatchHandler, StateOwner, AttemptT
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
+    this.#held = null
     if (this.phase === 'receiving') this.#endUnlabelled()
     this.#gate.onDisconnect(refusalOf(error, this.#parts.target.provider.slug, this.#gate.response.status !== 0))
   }

@@ -25,7 +25,9 @@ import {explainTarget, type OpenedLeaf, openLeaf} from './target.ts'
 
 type Services = BuildServices &
   TargetServices &
-  Uses<'administered' | 'circuits' | 'findConfig' | 'findPartial' | 'findPrompt' | 'masked' | 'now' | 'steady'>
+  Uses<
+    'administered' | 'circuits' | 'findConfig' | 'findPartial' | 'findPrompt' | 'masked' | 'now' | 'secrets' | 'steady'
+  >
 
 /** Tells what would become of calls, and makes none. */
 export interface Explainer {

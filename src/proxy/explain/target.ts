@@ -12,12 +12,13 @@ import {enterTarget} from '../call/operation.ts'
 import {asRefusal} from '../inbound/error-response.ts'
 import {priceOf} from '../records/price.ts'
 import type {Uses} from '../services.ts'
+import {openTarget} from '../targets/open-target.ts'
 import {checkManaged, type Target} from '../targets/target.ts'
 import {type BuildServices, buildUpstreamRequest, type UpstreamRequest} from '../upstream/build-request.ts'
 import {explainBody} from './body.ts'
 import {explainCache} from './cache.ts'
 
-type Services = BuildServices & Uses<'masked' | 'now'>
+type Services = BuildServices & Uses<'masked' | 'now' | 'secrets'>
 
 /** A leaf of the plan, opened: what would leave for it, or why it refuses. */
 export interface OpenedLeaf {
@@ -40,6 +41,7 @@ export async function openLeaf(
     target = given instanceof Promise ? await given : given
     enterTarget(call, target)
     checkManaged(target, call.at_ms)
+    target = await openTarget(target, services)
     checkModel(target, call)
     return {leaf, target, out: buildUpstreamRequest(call, target, credentials, services), refusal: null}
   } catch (fault) {

@@ -11,9 +11,11 @@ import type {Price} from '../../pricing/price.ts'
 import {HOST_SETTINGS} from '../../providers/configurations.ts'
 import {optionsOfSettings} from '../../providers/options.ts'
 import {placedSettings} from '../../providers/places.ts'
+import type {KeptSecretMappings} from '../../schema/secret-mappings.ts'
+import type {FieldValues} from '../../secrets/port.ts'
 import {findConfigForCall, openConfig} from '../../store/configs.ts'
 import type {Db} from '../../store/database.ts'
-import {integrationModels, openCredentials} from '../../store/integrations.ts'
+import {type IntegrationCredentials, integrationModels, openCredentials} from '../../store/integrations.ts'
 import {findPartialForCall, findPromptForCall} from '../../store/prompts-for-call.ts'
 import {findProviderForCall, type ProviderForCall} from '../../store/providers.ts'
 import {type Remembered, RowCache} from '../../store/remembered.ts'
@@ -22,6 +24,7 @@ import type {IntegrationModelsTable} from '../../store/tables/catalog.ts'
 import type {EntityLimit, KnownCaller, ManagedProvider, ModelPlace, ProviderModels, Uses} from '../services.ts'
 import {ANY_CONFIG, readCaller} from './callers.ts'
 import {textOf, texts} from './columns.ts'
+import {filledCredentials} from './filled-credentials.ts'
 import {readListedProviders} from './listed-providers.ts'
 import {createTokenCallers} from './token-callers.ts'
 
@@ -174,6 +177,42 @@ async function readProvider(db: Db, seal: Seal, workspace_id: string, slug: stri
   if (!row?.integration.enabled || row.integration.status !== 'active') return null
   const {integration} = row
   const own = openCredentials(seal, integration)
+  const facts = factsOf(row, await integrationModels(db, integration.id), seal)
+  if (integration.secret_mappings === '[]') return openedProvider(row, own, facts, seal)
+  const fields = {
+    organisation_id: integration.organisation_id,
+    workspace_id,
+    fields: JSON.parse(integration.secret_mappings) as KeptSecretMappings,
+  }
+  const fill = (values: FieldValues): ManagedProvider =>
+    openedProvider(
+      unplaced(row, fields.fields),
+      filledCredentials(integration.ai_provider_id, own, values),
+      facts,
+      seal,
+    )
+  return {...openedProvider(row, own, facts, seal), mapped: {fields, fill}}
+}
+
+/** A host that a manager names is trusted no further than one that a caller names. */
+function unplaced(row: ProviderForCall, fields: KeptSecretMappings): ProviderForCall {
+  const names_host = fields.some(({target_field}) => HOST_SETTINGS.includes(target_field.replace(/^\w+\./, '')))
+  return names_host ? {...row, integration: {...row.integration, trusts_host: false}} : row
+}
+
+type ProviderFacts = Pick<
+  ManagedProvider,
+  'expires_at' | 'models' | 'disabled' | 'prices' | 'base_models' | 'model_places' | 'limits'
+>
+
+/** A provider with the credentials of its integration, and the settings of the rows above that. */
+function openedProvider(
+  row: ProviderForCall,
+  own: IntegrationCredentials,
+  facts: ProviderFacts,
+  seal: Seal,
+): ManagedProvider {
+  const {integration} = row
   const kind = integration.ai_provider_id
   const placed = openPlace(
     seal,
@@ -186,7 +225,24 @@ async function readProvider(db: Db, seal: Seal, workspace_id: string, slug: stri
     placed,
     row.names_place,
   )
-  const models = await integrationModels(db, integration.id)
+  return {
+    id: row.id,
+    slug: row.slug,
+    integration_id: integration.id,
+    kind,
+    key: keeps_credentials ? own.key : null,
+    custom_host: textOf(configurations.custom_host),
+    trusts_host:
+      keeps_credentials && (integration.trusts_host || (row.names_place && HOST_SETTINGS.some(name => name in placed))),
+    headers: headersOf(configurations),
+    options: optionsOfSettings(configurations),
+    mapped: null,
+    ...facts,
+  }
+}
+
+function factsOf(row: ProviderForCall, models: readonly IntegrationModelsTable[], seal: Seal): ProviderFacts {
+  const {integration} = row
   const enabled = models.filter(model => model.enabled === 1)
   const prices = new Map<string, Price>()
   const base_models = new Map<string, string>()
@@ -202,12 +258,12 @@ async function readProvider(db: Db, seal: Seal, workspace_id: string, slug: stri
         }),
       )
   }
-  const of = {organisation_id: row.organisation_id, workspace_id}
+  const of = {organisation_id: row.organisation_id, workspace_id: row.workspace_id}
   const limits: EntityLimit[] = [
     {
       ...of,
       entity: 'integration' as const,
-      id: `${integration.id}/${workspace_id}`,
+      id: `${integration.id}/${row.workspace_id}`,
       name: integration.slug,
       usage: integration.usage_limits,
       rates: integration.rate_limits,
@@ -224,17 +280,6 @@ async function readProvider(db: Db, seal: Seal, workspace_id: string, slug: stri
     },
   ].filter(({usage, rates}) => usage !== null || rates !== null)
   return {
-    id: row.id,
-    slug: row.slug,
-    integration_id: integration.id,
-    kind,
-    key: keeps_credentials ? own.key : null,
-    custom_host: textOf(configurations.custom_host),
-    trusts_host:
-      keeps_credentials && (integration.trusts_host || (row.names_place && HOST_SETTINGS.some(name => name in placed))),
-    headers: headersOf(configurations),
-    options: optionsOfSettings(configurations),
-    is_mapped: integration.secret_mappings !== '[]',
     expires_at: row.status === 'expired' ? (row.expires_at ?? new Date(0).toISOString()) : row.expires_at,
     models: integration.allow_all_models ? null : new Set(enabled.map(model => model.slug)),
     disabled: new Set(models.filter(model => model.enabled === 0).map(model => model.slug)),

@@ -27,7 +27,7 @@ import {namedModel, PATH, type SessionRequest} from './upstream-request.ts'
 /** The services of sessions. */
 export type RealtimeServices = SubRequestServices &
   SettleServices &
-  Uses<'administered' | 'cors' | 'findCaller' | 'findCallerByCredential' | 'findPolicies' | 'guardrails'>
+  Uses<'administered' | 'cors' | 'findCaller' | 'findCallerByCredential' | 'findPolicies' | 'guardrails' | 'secrets'>
 
 /** The target of a session; a config counts as a single target. `slug` is the `@slug` of the model. */
 export interface FindTarget {

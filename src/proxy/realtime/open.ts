@@ -11,6 +11,7 @@ import {asRefusal, errorResponse, rateHeaders} from '../inbound/error-response.t
 import {parseRequest} from '../inbound/request.ts'
 import {note} from '../records/settle.ts'
 import {atModel} from '../targets/model-place.ts'
+import {openTarget} from '../targets/open-target.ts'
 import {checkManaged, type Target} from '../targets/target.ts'
 import {keyFor} from '../upstream/credentials.ts'
 import {admitTarget, connect, ownHeaders, type RealtimeParts, type RealtimeServices, release, SCOPE} from './connect.ts'
@@ -48,9 +49,10 @@ export async function open(
     const {slug, model} = namedModel(incoming.route.query)
     const admission = await services.limits.admit(caller.limits, call.id, incoming.at_ms)
     if (admission) call.admissions.push(admission)
-    const found = await targets.find(offer.incoming, caller, slug)
-    target = atModel(found, found.model ?? model, services)
+    target = await targets.find(offer.incoming, caller, slug)
     checkManaged(target, services.now())
+    const found = await openTarget(target, services)
+    target = atModel(found, found.model ?? model, services)
     checkOffers(target)
     checkNamed(target, call, target.model ?? model)
     await evaluateRequest(target.guards, call, target, services)

@@ -1,8 +1,10 @@
 import {Refusal, type RefusalCode} from '../../base/errors.ts'
 import {newTimeId} from '../../base/ids.ts'
+import type {Provider} from '../../providers/provider.ts'
 import type {TryResult} from '../../routing/retry.ts'
 import {type Router, type RoutingStep, startRouting, type Try} from '../../routing/router.ts'
 import {addSpent, type Spent} from '../../schema/spent.ts'
+import type {FieldValues} from '../../secrets/port.ts'
 import type {AttemptOwner, RoutingDecision} from '../attempt/attempt-owner.ts'
 import {DIRECT_ROUTE, type RouteInfo} from '../call/call.ts'
 import {CallFacts} from '../call/routing-facts.ts'
@@ -11,7 +13,7 @@ import {type Body, currentBody} from '../inbound/body.ts'
 import {GuardrailDenial} from '../inbound/denial.ts'
 import {asRefusal} from '../inbound/error-response.ts'
 import {note} from '../records/settle.ts'
-import type {Target} from '../targets/target.ts'
+import type {Target, TargetSecrets} from '../targets/target.ts'
 import type {CacheParticipant} from './cache.ts'
 import {runStages, type StageResult} from './pipeline.ts'
 import {RETRY_FROM, STEPS} from './steps.ts'
@@ -41,6 +43,10 @@ export class CallRunner implements AttemptOwner, StateOwner {
   /** Why the last target could not be tried. */
   #fault: Refusal | undefined
   #cancelWait: (() => void) | undefined
+  /** The target with other credentials, for the one repetition after a refusal. */
+  #renewed: Target | null = null
+  /** The next try is that repetition. */
+  #repeats = false
   /** True once a row of the log was written. */
   #has_row = false
 
@@ -85,7 +91,24 @@ export class CallRunner implements AttemptOwner, StateOwner {
     return this.#planned.plane.registry.size
   }
 
+  renewed(): Promise<void> | null {
+    const run = this.#run!
+    const {secrets, provider} = run.target
+    if (!secrets?.values || run.has_renewed) return null
+    run.has_renewed = true
+    return this.#planned.plane.services.secrets.refused(secrets.fields, secrets.values).then(values => {
+      if (!values || this.#planned.call.body.kind === 'stream') return
+      this.#renewed = filledAnew(secrets, values, provider)
+    })
+  }
+
   decide(result: TryResult): RoutingDecision {
+    if (this.#renewed && result.kind === 'answer' && !this.called_off) {
+      this.#next = {...this.#try, wait_ms: 0}
+      this.#repeats = true
+      return {passes: false, is_retried: true}
+    }
+    this.#renewed = null
     const step = this.#router.next(result)
     if (step.kind === 'return') return {passes: true, retry_attempt_count: step.retry_attempt_count}
     if (this.#planned.call.body.kind === 'stream' || result.kind === 'gateway')
@@ -122,7 +145,8 @@ export class CallRunner implements AttemptOwner, StateOwner {
     if (state.is_settled) return
     this.#cancelWait?.()
     const run = this.#run
-    const tries = this.#next?.kind === 'try' && this.#next.retry > 0 && run ? run.attempts : 0
+    const is_same = this.#repeats || (this.#next?.kind === 'try' && this.#next.retry > 0)
+    const tries = is_same && run ? run.attempts : 0
     run?.release()
     this.endCall()
     for (const admission of call.admissions) endAdmission(admission, call.attempts, call.used)
@@ -146,16 +170,25 @@ export class CallRunner implements AttemptOwner, StateOwner {
 
   #start() {
     const {retry} = this.#try
+    const repeats = this.#repeats
+    this.#repeats = false
     try {
-      if (retry > 0) this.#run!.retry(retry)
+      if (repeats) this.#run!.target = this.#takeRenewed()
+      else if (retry > 0) this.#run!.retry(retry)
       else this.#run = this.#newRun()
-      const result = runStages(STEPS, this.#run!, retry > 0 ? RETRY_FROM : 0)
+      const result = runStages(STEPS, this.#run!, repeats || retry > 0 ? RETRY_FROM : 0)
       if (result instanceof Promise)
         result.then(late => this.#onStages(late)).catch(fault => this.#onFault(asRefusal(fault)))
       else this.#onStages(result)
     } catch (fault) {
       this.#onFault(asRefusal(fault))
     }
+  }
+
+  #takeRenewed(): Target {
+    const target = this.#renewed!
+    this.#renewed = null
+    return target
   }
 
   /** Each target has a row of its own, and the body as the client sent it. */
@@ -192,6 +225,15 @@ export class CallRunner implements AttemptOwner, StateOwner {
       this.#has_row = true
     }
     this.#follow(step)
+  }
+}
+
+/** The target with other values, at the routes that its engine was found to serve; null where they do not fit. */
+function filledAnew({fill}: TargetSecrets, values: FieldValues, provider: Provider): Target | null {
+  try {
+    return {...fill(values), provider}
+  } catch {
+    return null
   }
 }
 

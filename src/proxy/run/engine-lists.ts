@@ -4,10 +4,13 @@ import {type ListedModel, modelListerOf} from '../../providers/models/index.ts'
 import type {PlanTarget} from '../../routing/plan.ts'
 import {dryRunCall} from '../call/offline-call.ts'
 import type {Caller, ProviderModels, Uses} from '../services.ts'
+import {openTarget} from '../targets/open-target.ts'
 import {checkManaged, resolveTarget, type TargetServices} from '../targets/target.ts'
 import {type SubRequestServices, SubRequests} from '../upstream/sub-requests.ts'
 
-type Services = SubRequestServices & TargetServices & Uses<'administered' | 'after' | 'masked' | 'now' | 'steady'>
+type Services = SubRequestServices &
+  TargetServices &
+  Uses<'administered' | 'after' | 'masked' | 'now' | 'secrets' | 'steady'>
 
 const KEPT_MS = 60_000
 /** An engine that was silent is called again soon: it may just have been started. */
@@ -86,13 +89,14 @@ export class EngineLists {
         services,
       },
     )
-    const target = await resolveTarget(LEAF, named, null, {
+    const found = await resolveTarget(LEAF, named, null, {
       incoming: call.incoming,
       caller: call.caller,
       config_id: null,
       services,
     })
-    checkManaged(target, services.now())
+    checkManaged(found, services.now())
+    const target = await openTarget(found, services)
     const provider = variantOf(target.provider, '', target.options)
     const lister = modelListerOf(provider)
     if (!lister) throw new Error('the engine has no list')

@@ -17,7 +17,18 @@ import {hasSeveralTargets, ModelsOfPlan} from './models-of-plan.ts'
 
 type Services = SubRequestServices &
   TargetServices &
-  Uses<'administered' | 'after' | 'cors' | 'listedProviders' | 'masked' | 'now' | 'pricedModels' | 'prices' | 'steady'>
+  Uses<
+    | 'administered'
+    | 'after'
+    | 'cors'
+    | 'listedProviders'
+    | 'masked'
+    | 'now'
+    | 'pricedModels'
+    | 'prices'
+    | 'secrets'
+    | 'steady'
+  >
 
 /** The list is the gateway's own: what runs on every call is judged all the same. */
 const NOWHERE = {params: {}, model: null, strict: true, provider: {slug: 'gateway'}}

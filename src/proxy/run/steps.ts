@@ -12,7 +12,8 @@ import {type JsonBody, LONG_BODY_BYTES} from '../inbound/body.ts'
 import {checkDelegation} from '../reservations/delegation.ts'
 import {reserveAttempt} from '../reservations/reserve-attempt.ts'
 import {limitsAt} from '../reservations/target-limits.ts'
-import {checkManaged} from '../targets/target.ts'
+import {openTarget} from '../targets/open-target.ts'
+import {checkManaged, type Target} from '../targets/target.ts'
 import {buildUpstreamRequest, withCredentials} from '../upstream/build-request.ts'
 import {modelsOfRows} from './batch-rows.ts'
 import {joinCache} from './cache.ts'
@@ -54,11 +55,18 @@ export const RETRY_FROM = STEPS.indexOf(buildRequest)
 function resolve(run: TargetRun): MaybePromise<StageResult> {
   const {call, plan, plane, step} = run
   run.enter('resolving')
-  return keep(plane.plans.target(plan, step.target, call.incoming, call.caller), target => {
+  const found = plane.plans.target(plan, step.target, call.incoming, call.caller)
+  const open = found instanceof Promise ? found.then(late => opened(run, late)) : opened(run, found)
+  return keep(open, target => {
     run.target = target
     enterTarget(call, target)
     if (target.warning !== null) run.route = withWarning(run.route, target.warning)
   })
+}
+
+function opened(run: TargetRun, target: Target): MaybePromise<Target> {
+  run.target = target // of a refusal from here on
+  return openTarget(target, run.services)
 }
 
 function checkTarget(run: TargetRun): MaybePromise<StageResult> {

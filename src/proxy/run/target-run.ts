@@ -19,7 +19,7 @@ import type {StagedRun} from './pipeline.ts'
 type Services = BuildServices &
   SettleServices &
   TargetServices &
-  Uses<'cache' | 'circuits' | 'cors' | 'findPolicies' | 'random' | 'seal' | 'semantic' | 'soon' | 'sticky'>
+  Uses<'cache' | 'circuits' | 'cors' | 'findPolicies' | 'random' | 'seal' | 'secrets' | 'semantic' | 'soon' | 'sticky'>
 
 /** The objects that all calls share. */
 export interface Plane {
@@ -60,6 +60,8 @@ export class TargetRun implements StagedRun {
   cache: CacheParticipant | null = null
   limits: readonly EntityLimit[] = []
   request!: UpstreamRequest
+  /** A refusal of its credentials made a manager be asked for others: once at a target. */
+  has_renewed = false
 
   constructor({call, state, plan, credentials, plane}: PlannedCall, step: Try, host: AttemptOwner & StateOwner) {
     this.call = call

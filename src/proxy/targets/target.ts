@@ -6,9 +6,10 @@ import {baseUrl} from '../../providers/base-urls/base-url.ts'
 import {type Options, optionIn, optionsFor, WrongOptionFault} from '../../providers/options.ts'
 import type {EndpointRequest, OutgoingHeaders, Provider} from '../../providers/provider.ts'
 import type {CacheRule, PlanTarget, TargetSpec} from '../../routing/plan.ts'
+import type {FieldValues, MappedFields} from '../../secrets/port.ts'
 import {asUntranslatable} from '../inbound/error-response.ts'
 import type {InboundRequest} from '../inbound/request.ts'
-import type {Caller, ManagedProvider, Uses} from '../services.ts'
+import type {Caller, ManagedProvider, MappedCredentials, Uses} from '../services.ts'
 import {resolveGuardrails, type TargetGuardrails} from './guardrails.ts'
 import {placeOf, type TargetPlace, withoutPlace} from './place.ts'
 
@@ -65,6 +66,17 @@ export interface Target {
   readonly option_path: string
   /** True when its provider is the one that the call names, whose token is then the call's own. */
   readonly is_passthrough: boolean
+  /** Its fields that come from secret references; null where none do. */
+  readonly secrets: TargetSecrets | null
+}
+
+/** The fields of a target that come from secret references. */
+export interface TargetSecrets {
+  readonly fields: MappedFields
+  /** Those that the target holds; null: it is not open, and nothing may leave for it (`openTarget`). */
+  readonly values: FieldValues | null
+  /** The same target with these. */
+  fill(values: FieldValues): Target
 }
 
 /**
@@ -99,6 +111,35 @@ export async function resolveTarget(
   if (!name) throw new Refusal('provider.missing', {prefix})
   const managed = name.managed ? await findManaged(name.slug, caller, services) : null
   const provider = kindOf(managed?.kind ?? name.slug, services)
+  const guards = await resolveGuardrails(target, leaf.path, caller, services)
+  const beside: BesideManaged = {leaf, selectors, provider, params: set_params, set_model, config_id, guards, services}
+  return managed?.mapped ? unopened(managed, managed.mapped, beside) : targetAt(managed, beside)
+}
+
+/** All that makes a target but the integration. */
+interface BesideManaged {
+  readonly leaf: PlanTarget
+  readonly selectors: TargetSelectors
+  readonly provider: Provider
+  readonly params: Readonly<Record<string, unknown>>
+  readonly set_model: unknown
+  readonly config_id: string | null
+  readonly guards: TargetGuardrails | null
+  readonly services: TargetServices
+}
+
+/** A target whose fields are yet to be filled: each value makes it anew, place and login included. */
+function unopened(managed: ManagedProvider, {fields, fill}: MappedCredentials, beside: BesideManaged): Target {
+  const filled = (values: FieldValues): Target => ({
+    ...targetAt(fill(values), beside),
+    secrets: {fields, values, fill: filled},
+  })
+  return {...targetAt(managed, beside), secrets: {fields, values: null, fill: filled}}
+}
+
+function targetAt(managed: ManagedProvider | null, beside: BesideManaged): Target {
+  const {leaf, selectors, provider, set_model, config_id, guards, services} = beside
+  const {target} = leaf
   const place = placeOf(managed, {
     kind: provider.slug,
     node: target,
@@ -109,7 +150,7 @@ export async function resolveTarget(
   })
   const {custom_host, options} = place
   checkedOptions(provider, options)
-  const params = managed ? withoutPlace(set_params, provider.slug) : set_params
+  const params = managed ? withoutPlace(beside.params, provider.slug) : beside.params
   const edits = Object.entries(params).map(([key, value]) => [key, JSON.stringify(value)] as const)
   return {
     provider,
@@ -129,22 +170,19 @@ export async function resolveTarget(
     forward_headers: target.forward_headers ?? [],
     strict: target.strict_open_ai_compliance !== false,
     cache: target.cache ?? null,
-    guards: await resolveGuardrails(target, leaf.path, caller, services),
+    guards,
     options,
     option_path: leaf.path,
     is_passthrough: target.passthrough === true,
+    secrets: null,
   }
 }
 
-/**
- * Refuses a managed provider that is past its time, or whose secrets are elsewhere. Judged on every call, whatever is
- * remembered.
- */
+/** Refuses a managed provider that is past its time. Judged on every call, whatever is remembered. */
 export function checkManaged({managed}: Target, now_ms: number): void {
   if (managed?.expires_at && Date.parse(managed.expires_at) <= now_ms) {
     throw new Refusal('provider.expired', {provider: managed.slug, expires_at: managed.expires_at})
   }
-  if (managed?.is_mapped) throw new Refusal('provider.mapped', {provider: managed.slug})
 }
 
 /** An option that a provider cannot take is refused at every entrance, also when the provider itself is not called. */

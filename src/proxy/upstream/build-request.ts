@@ -26,6 +26,7 @@ import type {InboundRequest, RequestCredentials} from '../inbound/request.ts'
 import type {Uses} from '../services.ts'
 import {linkedPath} from '../targets/followed-plan.ts'
 import {atModel} from '../targets/model-place.ts'
+import {assertOpen} from '../targets/open-target.ts'
 import {resolveDestination, type Target} from '../targets/target.ts'
 import {bodyOf, changesOf, withPurpose} from './body/leaving-body.ts'
 import {meteringOf, NOT_METERED} from './body/metering.ts'
@@ -108,6 +109,7 @@ export function buildUpstreamRequest(
   credentials: RequestCredentials,
   services: BuildServices,
 ): UpstreamRequest {
+  assertOpen(target)
   try {
     return made(call, target, credentials, services)
   } catch (fault) {

@@ -8,6 +8,7 @@ import type {Call} from '../call/call.ts'
 import {asUntranslatable} from '../inbound/error-response.ts'
 import type {RequestCredentials} from '../inbound/request.ts'
 import type {Uses} from '../services.ts'
+import {assertOpen} from '../targets/open-target.ts'
 import type {Target} from '../targets/target.ts'
 
 type Services = Uses<'logins'>
@@ -47,7 +48,9 @@ export function authenticated(
 }
 
 /** Refuses the gateway's own identity to a login that no integration's row chose. */
-export function checkOwnIdentity(login: RequestAuth, {credential_of, options}: Target, {slug}: Provider): void {
+export function checkOwnIdentity(login: RequestAuth, target: Target, {slug}: Provider): void {
+  assertOpen(target)
+  const {credential_of, options} = target
   if (credential_of !== 'integration' && login.usesOwnIdentity(options))
     throw new Refusal('provider.own_identity', {provider: slug})
 }
@@ -56,10 +59,9 @@ export function checkOwnIdentity(login: RequestAuth, {credential_of, options}: T
  * The key of a target; else the client's own token, which is for the one place that the call names, never for several
  * of a config.
  */
-export function keyFor(
-  {key, option_path, is_passthrough}: Target,
-  {provider_token}: RequestCredentials,
-): string | null {
+export function keyFor(target: Target, {provider_token}: RequestCredentials): string | null {
+  assertOpen(target)
+  const {key, option_path, is_passthrough} = target
   return key ?? (option_path === 'config' || is_passthrough ? provider_token : null)
 }
 

@@ -18,7 +18,7 @@ const known = new Map<string, SecretMask | null>()
  */
 export function maskOf(
   {headers, path}: Pick<UpstreamRequest, 'headers' | 'path'>,
-  target: Pick<Target, 'key' | 'headers'>,
+  target: Pick<Target, 'key' | 'headers'> & Partial<Pick<Target, 'secrets'>>,
 ): SecretMask | null {
   const before = path.includes('?') ? undefined : lately.get(target)
   if (before && isSame(before.values, headers)) return before.mask
@@ -45,11 +45,12 @@ function secretValues(headers: UpstreamRequest['headers']): readonly unknown[] {
 function maskBy(
   headers: UpstreamRequest['headers'],
   path: string,
-  target: Pick<Target, 'key' | 'headers'>,
+  target: Pick<Target, 'key' | 'headers'> & Partial<Pick<Target, 'secrets'>>,
 ): SecretMask | null {
   let all = target.key ?? ''
   for (const name in headers) if (isSecret(name)) all += `\n${String(headers[name])}`
   for (const name in target.headers) all += `\n${String(target.headers[name])}`
+  for (const text of target.secrets?.values?.texts ?? []) all += `\n${text}`
   if (path.includes('?')) all += parametersIn(path)
   if (all === '') return null
   const before = known.get(all)

@@ -38,6 +38,8 @@ export const INVALIDATES: Readonly<Record<TableName, readonly CacheName[]>> = {
   mcp_server_capabilities: ['mcp'],
   mcp_server_users: ['mcp'],
   mcp_connections: ['mcp_connections'],
+  secret_references: ['secret_references'],
+  allowed_workspaces: ['secret_references'],
 
   // Read when they are needed, each time.
   meta: [],
@@ -47,8 +49,6 @@ export const INVALIDATES: Readonly<Record<TableName, readonly CacheName[]>> = {
   invites: [],
   sessions: [],
   mcp_sessions: [],
-  secret_references: [],
-  allowed_workspaces: [],
   mcp_eras: [],
   mcp_syncs: [],
   mcp_registrations: [],

@@ -194,7 +194,6 @@ describe.each(KINDS)('the identity of callers, on %s', kind => {
         /configurations\.forward_headers/,
       ],
       ['no header', {}, {custom_headers: {'x y': 'a'}}, /custom_headers/],
-      ['mapped secrets', {secret_mappings: '[{"target_field":"a"}]'}, {}, /take secret_mappings out/],
     ])('%s: a clear error', async (_, own, configurations, message) => {
       const target = await house.target(URL_OF, {auth_type: 'headers', ...own}, configurations)
       const {credentials} = house.process()

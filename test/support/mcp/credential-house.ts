@@ -18,6 +18,7 @@ import {insertMcpServer} from '../../../src/store/mcp-servers.ts'
 import {insertOrganisation} from '../../../src/store/organisations.ts'
 import type {McpIntegrationsTable} from '../../../src/store/tables/registry.ts'
 import {insertWorkspace} from '../../../src/store/workspaces.ts'
+import {NO_SECRETS} from '../no-secrets.ts'
 import {type StoreKind, testStore} from '../stores.ts'
 import {Timers} from '../timers.ts'
 
@@ -65,6 +66,7 @@ export async function openCredentialHouse(kind: StoreKind) {
     const services: CredentialServices = {
       ...{store, seal, after, random_bytes: randomBytes, base_url: BASE_URL},
       log: {warn: () => undefined},
+      secrets: NO_SECRETS,
       fetch: walledFetch({egress, after}),
       wall: () => clock.wall_ms,
       steady: () => performance.now(),

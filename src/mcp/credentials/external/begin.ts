@@ -44,7 +44,7 @@ export async function externalStart(
 ): Promise<ExternalStart | null> {
   const {store, seal, random_bytes, base_url, wall} = services
   const {integration, server} = target
-  const config = openedConfiguration(services, target).external_auth_config
+  const {external_auth_config: config} = await openedConfiguration(services, target)
   if (!config) return null
   const provider = await externalProvider(services, integration, config)
   const redirect_uri = externalCallback(base_url)

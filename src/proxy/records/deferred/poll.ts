@@ -7,6 +7,7 @@ import {dryRunCall} from '../../call/offline-call.ts'
 import {enterTarget} from '../../call/operation.ts'
 import type {Uses} from '../../services.ts'
 import {atModel} from '../../targets/model-place.ts'
+import {openTarget} from '../../targets/open-target.ts'
 import {checkManaged, resolveTarget, type TargetServices} from '../../targets/target.ts'
 import {buildUpstreamRequest, dispatcherOf, dispatchOf, withCredentials} from '../../upstream/build-request.ts'
 import type {MultiRequestServices} from '../../upstream/multi-request.ts'
@@ -15,7 +16,17 @@ import {chargeTold, toldOf} from './charge.ts'
 type Services = MultiRequestServices &
   TargetServices &
   Uses<
-    'administered' | 'after' | 'deferred' | 'limits' | 'masked' | 'metrics' | 'now' | 'prices' | 'recorder' | 'steady'
+    | 'administered'
+    | 'after'
+    | 'deferred'
+    | 'limits'
+    | 'masked'
+    | 'metrics'
+    | 'now'
+    | 'prices'
+    | 'recorder'
+    | 'secrets'
+    | 'steady'
   >
 
 const LEAF: PlanTarget = {kind: 'leaf', path: 'config', name: null, weight: 1, breaker: null, target: {}}
@@ -50,9 +61,10 @@ export function openAsking(services: Services): AskAgain {
       config_id: null,
       services,
     })
-    const target = atModel(found, work.charge.intent.model, services) // work is where its model is
-    if (target.managed?.integration_id !== integration_id) return 'unknown' // the slug is another integration's by now
-    checkManaged(target, services.now())
+    if (found.managed?.integration_id !== integration_id) return 'unknown' // the slug is another integration's by now
+    checkManaged(found, services.now())
+    const open = await openTarget(found, services)
+    const target = atModel(open, work.charge.intent.model, services) // work is where its model is
     enterTarget(call, target)
     const out = await withCredentials(buildUpstreamRequest(call, target, credentials, services), target, services)
     const answer = await answerOf(
@@ -61,6 +73,9 @@ export function openAsking(services: Services): AskAgain {
       AbortSignal.any([lost, AbortSignal.timeout(MAX_WAIT_MS)]),
     )
     if (answer.status === 404 || answer.status === 410) return 'gone'
+    const {secrets} = target
+    if (secrets?.values && (answer.status === 401 || answer.status === 403))
+      await services.secrets.refused(secrets.fields, secrets.values) // the next time it is asked with another
     if (answer.status !== 200 || answer.plain === null)
       throw new Error(`${target.provider.slug} answered ${answer.status}`)
     const result = {

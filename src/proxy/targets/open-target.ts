@@ -1,0 +1,34 @@
+import type {MaybePromise} from '../../base/maybe-promise.ts'
+import type {FieldValues} from '../../secrets/port.ts'
+import type {Uses} from '../services.ts'
+import type {Target} from './target.ts'
+
+/** Targets with the values that they were filled with last, by the target that all calls share. */
+const filled = new WeakMap<Target, Target>()
+
+/**
+ * A target with its fields that come from secret references: as it is where there are none. Refuses
+ * (`secret.unresolvable`, `secret.late`) where they cannot be had.
+ */
+export function openTarget(target: Target, {secrets}: Uses<'secrets'>): MaybePromise<Target> {
+  const mapped = target.secrets
+  if (!mapped || mapped.values) return target
+  const values = secrets.valuesOf(mapped.fields)
+  return values instanceof Promise ? values.then(late => withValues(target, late)) : withValues(target, values)
+}
+
+function withValues(target: Target, values: FieldValues): Target {
+  const before = filled.get(target)
+  if (before?.secrets?.values === values) return before
+  const made = target.secrets!.fill(values)
+  filled.set(target, made)
+  return made
+}
+
+/**
+ * Keeps a target that is not open from being called: a door that forgot to open it fails before anything leaves, and not
+ * at the provider.
+ */
+export function assertOpen({secrets}: Pick<Target, 'secrets'>): void {
+  if (secrets && !secrets.values) throw new Error('the secrets of a target were not opened')
+}

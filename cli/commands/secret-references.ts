@@ -69,8 +69,8 @@ interface TestedSecret {
 }
 
 function sentenceOf({slug, error, warning, version, age_s}: TestedSecret): string {
-  const said = error ?? ['it can be used', version && `version ${version}`, age_s !== null && `fetched ${age_s} s ago`]
-  const all = Array.isArray(said) ? said.filter(Boolean).join(', ') : said
+  const parts = error ?? ['it can be used', version && `version ${version}`, age_s !== null && `fetched ${age_s} s ago`]
+  const all = Array.isArray(parts) ? parts.filter(Boolean).join(', ') : parts
   return `${slug}: ${all}.${warning === null ? '' : ` ${warning}`}`
 }
 

@@ -127,8 +127,7 @@ export async function openDataPlane({
     now,
     onFault: fault => log.error({fault}, 'the shared counters failed'),
   })
-  const redis = await openRedisWatch(settings)
-  if (redis) redisMetric(registry, redis)
+  const redis = await openRedisWatch(settings, registry)
   const {file, cache} = await openKeptAnswers({settings, store, store_options, binding, now, log})
   const semantic = semanticOnDemand({
     ...{settings, seal, egress, log, now, registry, answers: cache, is_shared: file === null},
@@ -175,11 +174,7 @@ export async function openDataPlane({
   const proxy = createProxy(services)
   const prices = rememberedPrices({pricing, memory, log, after})
   return {
-    proxy,
-    services,
-    records,
-    limits,
-    secrets,
+    ...{proxy, services, records, limits, secrets},
     ask_again: openAsking(services),
     metrics: async () => (await registry.metrics()) + (await metrics.text()),
     remembered: [...known.remembered, ...proxy.remembered, ...secrets.remembered, prices],
@@ -195,8 +190,7 @@ export async function openDataPlane({
       redis?.close()
       await proxy.drain(0)
       limits.close()
-      await secrets.close()
-      await egress.destroy()
+      await Promise.all([secrets.close(), egress.destroy()])
       await counters.close()
       await semantic.close()
       await cache.close()
@@ -241,11 +235,13 @@ function semanticOnDemand(parts: Omit<SemanticCacheParts, 'logins'>) {
   }
 }
 
-async function openRedisWatch({
-  redis_url: url,
-  db_query_timeout_ms: silence_ms,
-}: Settings): Promise<RedisWatch | undefined> {
+async function openRedisWatch(
+  {redis_url: url, db_query_timeout_ms: silence_ms}: Settings,
+  registry: Registry,
+): Promise<RedisWatch | undefined> {
   if (!url) return undefined
   const {watchRedis} = await import('../ports/redis-watch.ts') // its client is memory that few installations need
-  return watchRedis({url, silence_ms})
+  const redis = watchRedis({url, silence_ms})
+  redisMetric(registry, redis)
+  return redis
 }

@@ -136,7 +136,7 @@ export const SecretReferenceView = SecretReferenceRow.extend({
   auth_config: z.record(z.string(), z.unknown()),
 })
 
-/** What a test of a reference found; nothing of the secret. */
+/** The result of a test of a reference; nothing of the secret. */
 export const SecretReferenceTest = z.strictObject({
   slug: z.string(),
   /** The manager answered. */

@@ -14,7 +14,7 @@ export interface SecretValue extends SecretContent {
   readonly digest: string
 }
 
-/** The longest that AWS keeps. Vault keeps longer ones, which nobody sends as a credential. */
+/** The longest that AWS keeps. Vault keeps longer ones, which no provider takes as a credential. */
 export const MAX_CONTENT_BYTES = 65_536
 const FRESH_MS = 5 * 60_000
 /** Refreshed in the background from here on, a little apart for each value. */

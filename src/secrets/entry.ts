@@ -2,14 +2,14 @@ import type {SecretValue} from './contents.ts'
 import type {ManagerFault} from './manager-fault.ts'
 import type {KnownReference} from './references.ts'
 
-/** A fault that is remembered, and until when nothing is asked because of it. */
+/** A fault that is remembered, and until when nothing is requested because of it. */
 export interface Failure {
   readonly fault: ManagerFault
   readonly until_ms: number
   readonly wait_ms: number
 }
 
-/** What is held of one reference. */
+/** All that is held of one reference. */
 export interface SecretEntry {
   readonly reference: KnownReference
   value: SecretValue | null

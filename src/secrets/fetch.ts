@@ -32,12 +32,12 @@ export interface FetchParts {
 /** The way to managers through the egress wall, and to the metadata services of this machine beside it. */
 export function managerFetch(parts: FetchParts): ManagerFetch & {close(): Promise<void>} {
   const metadata = new Agent({connect: {timeout: METADATA_CONNECT_MS}})
-  const fetch = async (asked: ManagerRequest): Promise<ManagerReply> => {
-    const url = new URL(asked.url)
+  const fetch = async (outgoing: ManagerRequest): Promise<ManagerReply> => {
+    const url = new URL(outgoing.url)
     const is_metadata = METADATA.has(url.hostname) || PLATFORMS.has(url.hostname)
     try {
-      const dispatcher = is_metadata ? metadataAgent(metadata, asked, parts) : wallOf(url, parts)
-      return await replyTo(asked, dispatcher, is_metadata ? METADATA_PATIENCE_MS : PATIENCE_MS)
+      const dispatcher = is_metadata ? metadataAgent(metadata, outgoing, parts) : wallOf(url, parts)
+      return await replyTo(outgoing, dispatcher, is_metadata ? METADATA_PATIENCE_MS : PATIENCE_MS)
     } catch (fault) {
       throw faultOf(fault, url.hostname)
     }
@@ -60,8 +60,8 @@ function wallOf({origin, hostname}: URL, {egress, named}: FetchParts): Dispatche
   return egress.pool(egress.destination(origin, asker))
 }
 
-async function replyTo(asked: ManagerRequest, dispatcher: Dispatcher, patience_ms: number): Promise<ManagerReply> {
-  const {method, url, headers, body} = asked
+async function replyTo(outgoing: ManagerRequest, dispatcher: Dispatcher, patience_ms: number): Promise<ManagerReply> {
+  const {method, url, headers, body} = outgoing
   const reply = await request(url, {
     method,
     headers: {'user-agent': `gateway/${version}`, ...headers, 'accept-encoding': 'identity'},

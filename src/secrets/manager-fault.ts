@@ -1,5 +1,5 @@
 /**
- * `unreachable`: no answer that says yes or no; `throttled`: it is to be asked later; `denied`: our login, or its
+ * `unreachable`: no answer that says yes or no; `throttled`: it takes a request later; `denied`: our login, or its
  * rights; `missing`: no such secret, or its version was deleted; `unusable`: it is there, and cannot be used.
  */
 export type ManagerFaultKind = 'unreachable' | 'throttled' | 'denied' | 'missing' | 'unusable'
@@ -20,7 +20,7 @@ const WORD = /^[A-Za-z][\w.:-]{2,63}$/
 const ID = /^[\w.:=+/-]{4,128}$/
 
 /**
- * A manager of secrets, or the service that gives its tokens, did not give what was wanted. The sentence is ours: of an
+ * A manager of secrets, or the service that gives its tokens, did not give a secret. The sentence is ours: of an
  * answer it holds status, code and request id alone.
  */
 export class ManagerFault extends Error {
@@ -33,8 +33,11 @@ export class ManagerFault extends Error {
     const {status, code = null, request_id = null, retry_after_ms = null, may_mint = false} = facts
     const word = code !== null && WORD.test(code) ? code : null
     const id = request_id !== null && ID.test(request_id) ? `request ${request_id}` : null
-    const said = [status === undefined ? null : `HTTP ${status}`, word, id].filter(Boolean).join(', ')
-    super(said ? `${sentence} (${said})` : sentence, facts.cause === undefined ? undefined : {cause: facts.cause})
+    const facts_text = [status === undefined ? null : `HTTP ${status}`, word, id].filter(Boolean).join(', ')
+    super(
+      facts_text ? `${sentence} (${facts_text})` : sentence,
+      facts.cause === undefined ? undefined : {cause: facts.cause},
+    )
     this.name = 'ManagerFault'
     this.kind = kind
     this.code = word
@@ -42,7 +45,7 @@ export class ManagerFault extends Error {
     this.may_mint = may_mint
   }
 
-  /** True where the manager said no: nothing that was fetched before is used after it. */
+  /** True for a definite no: nothing that was fetched before is used after it. */
   get is_definite(): boolean {
     return this.kind === 'denied' || this.kind === 'missing' || this.kind === 'unusable'
   }
@@ -51,5 +54,5 @@ export class ManagerFault extends Error {
 /** Any fault as one of a manager's; one that it is not is a silence, whose cause stays in the log. */
 export function asManagerFault(fault: unknown, who: string): ManagerFault {
   if (fault instanceof ManagerFault) return fault
-  return new ManagerFault('unreachable', `${who} cannot be asked`, {cause: fault})
+  return new ManagerFault('unreachable', `${who} cannot be reached`, {cause: fault})
 }

@@ -15,7 +15,7 @@ export interface SecretCounts {
 type Services = Pick<SecretServices, 'store' | 'settings' | 'wall'> & {readonly log: Pick<Log, 'warn'>}
 
 /**
- * What is told of fetches: each is counted; the audit log has the first use of a version, and each change between well
+ * Reports fetches: each is counted; the audit log has the first use of a version, and each change between well
  * and ill. No value is in any of it, nor a hash of one.
  */
 export class SecretNotes {

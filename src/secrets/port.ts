@@ -40,7 +40,7 @@ export interface MappedSecrets {
   refused(mapped: MappedFields, used: FieldValues): Promise<FieldValues | null>
 }
 
-/** What a test of a reference found. */
+/** The result of a test of a reference. */
 export interface ReferenceTest {
   readonly reachable: boolean
   readonly allowed: boolean

@@ -50,5 +50,4 @@ export async function testedReference(
   }
 }
 
-const LOOKS_CUT =
-  'secret_path ends in a hyphen and six characters, as an ARN does: AWS may not find a secret of such a name. Name it by its whole ARN.'
+const LOOKS_CUT = 'secret_path ends as an ARN does, so that AWS may not find it. Name it by its whole ARN.'

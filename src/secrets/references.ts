@@ -46,7 +46,7 @@ export function knownReference(
   }
 }
 
-/** Of an entra login the masks stand beside what is sealed. */
+/** Masks are beside the fields that are not sealed. */
 function plainOf(auth_config: string): Record<string, unknown> {
   const plain = parsed(auth_config)
   return isObject(plain)

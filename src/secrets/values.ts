@@ -30,8 +30,8 @@ export interface ValuesParts {
 }
 
 /**
- * The values of references, in the memory of this process alone: fresh for five minutes or their lease, refreshed in the
- * background, used a little longer where a manager is silent, never after it said no.
+ * The values of references, in the memory of this process alone: fresh for five minutes or their lease, refreshed in
+ * the background, used a little longer where a manager is silent, never after a no.
  */
 export class SecretValues {
   readonly #parts: ValuesParts
@@ -57,7 +57,7 @@ export class SecretValues {
   }
 
   /**
-   * Fetches the value of a refused one anew, where that was not done lately. Gives what a call may try: the value now,
+   * Fetches the value of a refused one again, where that was not done lately. Gives what a call may try: the value now,
    * where it is another, else the one before it; null for neither.
    */
   async afterRefusal(id: string, digest: string): Promise<SecretValue | null> {
@@ -88,7 +88,7 @@ export class SecretValues {
     return value ? this.#parts.services.wall() - value.fetched_at_ms : null
   }
 
-  /** A fault that is remembered is forgotten: it is asked again at once. */
+  /** A fault that is remembered is forgotten: it is called again at once. */
   clear(id: string): void {
     for (const entry of [this.#entries.get(id), this.#kept.get(id)]) if (entry) entry.failure = null
   }

@@ -129,16 +129,25 @@ export const SETTINGS = {
   AZURE_FEDERATED_TOKEN_FILE: {kind: path, group: 'Cloud identity', meaning: 'File with the token of the workload identity.'},
   IDENTITY_ENDPOINT: {kind: SERVICE, group: 'Cloud identity', meaning: 'Address of the managed identity; set by App Service and Container Apps.'},
   IDENTITY_HEADER: {kind: text, group: 'Cloud identity', secret: true, meaning: 'Secret header value for requests to that address.'},
-  AWS_REGION: {kind: label, group: 'Cloud identity', meaning: 'Region of AWS Secrets Manager, if a secret reference names none. Other parts do not use it.'},
+  AWS_REGION: {kind: label, group: 'Cloud identity',
+    meaning: 'Region of AWS Secrets Manager, if a secret reference names none. Other parts do not use it.'},
   AWS_DEFAULT_REGION: {kind: label, group: 'Cloud identity', meaning: 'The same, if AWS_REGION is not set.'},
   GCP_AUTH_MODE: {kind: word('workload', 'wif'), group: 'Cloud identity', meaning: 'The gateway’s own identity at Google Cloud. Used by integrations with vertex_auth_type workload, and by LOG_STORE=gcs_assume. workload: the account of the machine or pod; wif: a federated identity; unset: wif if GCP_WIF_AUDIENCE is set.'},
   GCP_WIF_AUDIENCE: {kind: text, group: 'Cloud identity', meaning: 'Provider of the workload identity pool: //iam.googleapis.com/projects/NUMBER/locations/global/workloadIdentityPools/POOL/providers/PROVIDER.'},
   GCP_WIF_SERVICE_ACCOUNT_EMAIL: {kind: email, group: 'Cloud identity', meaning: 'Service account that the federated identity impersonates; unset: none.'},
   GCP_WIF_TOKEN_FILE: {kind: path, group: 'Cloud identity', meaning: 'File with the OIDC token for the pool; unset: the gateway’s own identity at AWS.'},
 
-  SECRET_MANAGER_HOSTS: {kind: trustedHosts, fallback: '', group: 'Secret managers', meaning: 'Hosts of secret managers that may be private addresses, in addition to TRUSTED_CUSTOM_HOSTS. The gateway shows its own identity (azure managed and default, vault kubernetes) only to these hosts and to vaults of Azure.'},
-  SECRET_STALE_GRACE_S: {kind: whole(0, 86_400, 'seconds'), fallback: '900', group: 'Secret managers', meaning: 'How long a fetched secret is used after its 5 minutes if its manager does not answer or throttles; never after the manager said no.'},
-  VAULT_KUBERNETES_TOKEN_FILE: {kind: path, fallback: '/var/run/secrets/kubernetes.io/serviceaccount/token', group: 'Secret managers', meaning: 'File with the service account token of this pod, for references with vault_auth_type kubernetes. Read at every login.'},
+  SECRET_MANAGER_HOSTS: {kind: trustedHosts, fallback: '', group: 'Secret managers',
+    meaning: 'Hosts of secret managers that may be private addresses, in addition to TRUSTED_CUSTOM_HOSTS. The ' +
+      'gateway shows its own identity (azure managed and default, vault kubernetes) only to these hosts and ' +
+      'to vaults of Azure.'},
+  SECRET_STALE_GRACE_S: {kind: whole(0, 86_400, 'seconds'), fallback: '900', group: 'Secret managers',
+    meaning: 'How long a fetched secret is used after its 5 minutes if its manager does not answer or throttles; ' +
+      'never after a definite no.'},
+  VAULT_KUBERNETES_TOKEN_FILE: {kind: path,
+    fallback: '/var/run/secrets/kubernetes.io/serviceaccount/token', group: 'Secret managers',
+    meaning: 'File with the service account token of this pod, for references with vault_auth_type kubernetes. ' +
+      'Read at every login.'},
 
   ENABLE_CORS: {kind: trueFalse, fallback: 'false', group: 'CORS', meaning: 'Allows browsers of other origins (needs CORS_ALLOWED_ORIGINS).'},
   CORS_ALLOWED_ORIGINS: {kind: origins, fallback: '', group: 'CORS', meaning: 'Allowed origins.'},

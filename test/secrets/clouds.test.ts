@@ -9,16 +9,16 @@ import {type AzureDouble, azureDouble} from '../support/secret-managers/azure.ts
 import {meantFetch} from '../support/secret-managers/house.ts'
 
 const AT_MS = Date.parse('2026-01-02T03:04:05Z')
-const told: unknown[] = []
+const warned: unknown[] = []
 let now_ms: number
 beforeEach(() => {
   now_ms = AT_MS
-  told.length = 0
+  warned.length = 0
 })
 
 function services(fetch: ManagerServices['fetch'], own: Partial<ManagerServices> = {}): ManagerServices {
   return {
-    ...{fetch, log: {warn: fields => void told.push(fields)}, wall: () => now_ms, random: () => 0},
+    ...{fetch, log: {warn: (fields: unknown) => void warned.push(fields)}, wall: () => now_ms, random: () => 0},
     after(_, run) {
       const timer = setTimeout(run, 0)
       return () => clearTimeout(timer)
@@ -59,11 +59,13 @@ describe('AWS Secrets Manager', () => {
     const credentials = {access_key_id: 'AKIDEXAMPLE', secret_access_key: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY'}
     const at_ms = Date.parse('2015-08-30T12:36:00Z')
     const vector = 'post-vanilla'
+    const scope = '20150830/us-east-1/service/aws4_request'
     const published = '5da7c1a2acd57cee7505fc6676e4e544621c30862966e37dddb68e92efbe5d6b'
     const headers = {
       host: 'example.amazonaws.com',
       'x-amz-date': '20150830T123600Z',
-      authorization: `AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/us-east-1/service/aws4_request, SignedHeaders=host;x-amz-date, Signature=${published}`,
+      authorization:
+        `AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/${scope}, ` + `SignedHeaders=host;x-amz-date, Signature=${published}`,
     }
     const state = {keys: new Map([['AKIDEXAMPLE', {secret: credentials.secret_access_key}]]), now_ms: () => at_ms}
     expect([vector, signatureFault({method: 'POST', headers, body: ''}, 'service', state)]).toEqual([vector, null])
@@ -86,7 +88,7 @@ describe('AWS Secrets Manager', () => {
     expect((await read(KEYS, 'raw')).content.text).toBe('//79')
   })
 
-  test('faults are judged by their type, and never say what AWS said', async () => {
+  test('faults are judged by their type, and never say what AWS reply', async () => {
     const read = open()
     expect(await faultOf(read(KEYS, 'none'))).toMatchObject({kind: 'missing', code: 'ResourceNotFoundException'})
     aws.state.secrets.gone = {deleted: true}
@@ -146,13 +148,13 @@ describe('AWS Secrets Manager', () => {
     expect(await tried(true)).toBe('GET /latest/meta-data/iam/security-credentials/')
   })
 
-  test('Correction 14: with a wrong clock the offset is learnt from the answer, the request repeated once, and it is told once', async () => {
+  test('Correction 14: with a wrong clock the offset is learnt, and the request repeated once', async () => {
     aws.state.now_ms = () => now_ms + 3_600_000
     const read = open()
     expect((await read()).content.text).toBe('sk-aws')
     expect(aws.count('GetSecretValue')).toBe(2)
     await read()
-    expect([aws.count('GetSecretValue'), told.length]).toEqual([3, 1])
+    expect([aws.count('GetSecretValue'), warned.length]).toEqual([3, 1])
   })
 
   test('Correction 15: the region and the partition of an ARN decide where it is read', async () => {
@@ -242,7 +244,7 @@ describe('Azure Key Vault', () => {
     expect(read_times).toBe(2)
   })
 
-  test('the gateway’s own identity is shown to vaults of Azure, and to hosts that the operator named, alone', async () => {
+  test('the gateway’s own identity is shown to vaults of Azure and to named hosts alone', async () => {
     const login = {azure_auth_mode: 'managed', azure_vault_url: 'https://own.test'}
     expect((await faultOf(open()(login))).message).toContain('SECRET_MANAGER_HOSTS')
     expect(azure.received).toEqual([])

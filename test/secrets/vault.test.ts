@@ -126,7 +126,7 @@ test('a pod logs in with its token, read anew each time, and only to a host that
   expect(await text(open({isNamedHost: host => host === 'vault.test'})('secret/app', login))).toBe('{"key":"a"}')
 })
 
-test('a namespace is sent; sealed, standby and a redirect elsewhere are no answer, and the token does not follow', async () => {
+test('a namespace is sent; sealed, standby and a redirect elsewhere are no answer', async () => {
   vault.state.namespace = 'admin/team'
   vault.state.secrets['secret/app'] = {data: {key: 'a'}}
   const read = open()

@@ -5,7 +5,7 @@ import type {CredentialsInput} from './place-changes.ts'
 
 type Settings = Readonly<Record<string, unknown>>
 
-/** Values of which each field of a kind takes one: they stand for a secret that is fetched later. */
+/** Values of which each field of a kind takes one: in the place of a secret that is fetched later. */
 const STAND_INS: readonly unknown[] = ['secret', {}, '0', true, ['secret']]
 
 /** The settings that secret references fill, with the mappings that there will be. */

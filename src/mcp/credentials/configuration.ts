@@ -22,8 +22,8 @@ interface Filled {
 }
 
 /**
- * The configuration of a target with its secrets, for one call; at once unless a manager of secrets has to be asked.
- * Throws `integration_unfit` for one of an older version that does not fit, and where a secret cannot be had.
+ * The configuration of a target with its secrets, for one call; at once unless a manager of secrets has to be called.
+ * Throws `integration_unfit` for one of an older version that does not fit, and where a secret is not available.
  */
 export function openedConfiguration(services: Services, target: CalledTarget): MaybePromise<McpConfigurations> {
   const {integration, server} = target

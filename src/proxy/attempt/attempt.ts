@@ -9,8 +9,7 @@ import {decodeWhole} from '../upstream/decode.ts'
 import {maskOf} from '../upstream/sent-secrets.ts'
 import type {AttemptParts} from './attempt-owner.ts'
 import {AttemptRecorder} from './attempt-recorder.ts'
-import {beginsAsEvents, type UnlabelledResponse, waitsForStart} from './first-bytes.ts'
-import {HeldResponse} from './held-response.ts'
+import {beginsAsEvents, HeldResponse, type UnlabelledResponse, waitsForStart} from './first-bytes.ts'
 import type {ResponseHead} from './open-response.ts'
 import {outcomeOf} from './outcome.ts'
 import {ReadOn} from './read-on.ts'
@@ -40,7 +39,7 @@ export class Attempt implements Dispatcher.DispatchHandler, StateOwner, AttemptT
   readonly #mask: ResponseMask | null
   /** An error that has to be whole before any of it is sent. */
   #awaited: AwaitedError | null = null
-  /** A refusal of credentials, while a manager of secrets is asked for others. */
+  /** A refusal of credentials, while others are read from a manager of secrets. */
   #held: HeldResponse | null = null
   /** A response that has to show its first bytes before it is known what it is. */
   #unlabelled: UnlabelledResponse | null = null
@@ -162,7 +161,7 @@ export class Attempt implements Dispatcher.DispatchHandler, StateOwner, AttemptT
     void renewing.then(() => this.#resumeHeld())
   }
 
-  /** The manager was asked: the response goes on as if it came now. */
+  /** It is known whether there are others: the response continues as if it came now. */
   #resumeHeld() {
     const held = this.#held
     this.#held = null

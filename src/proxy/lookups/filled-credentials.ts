@@ -7,8 +7,8 @@ import type {IntegrationCredentials} from '../../store/integrations.ts'
 const KEY = 'key'
 
 /**
- * The credentials of an integration with values from its secret references. Refuses (`secret.unresolvable`) one that the
- * kind does not take, by its field: what a schema says of a value may quote it.
+ * The credentials of an integration with values from its secret references. Refuses (`secret.unresolvable`) one that
+ * the kind does not take, by its field: what a schema says of a value may quote it.
  */
 export function filledCredentials(
   kind: string,

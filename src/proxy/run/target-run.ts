@@ -60,7 +60,7 @@ export class TargetRun implements StagedRun {
   cache: CacheParticipant | null = null
   limits: readonly EntityLimit[] = []
   request!: UpstreamRequest
-  /** A refusal of its credentials made a manager be asked for others: once at a target. */
+  /** A refusal of its credentials made its manager read others: once at a target. */
   has_renewed = false
 
   constructor({call, state, plan, credentials, plane}: PlannedCall, step: Try, host: AttemptOwner & StateOwner) {

@@ -8,7 +8,7 @@ const filled = new WeakMap<Target, Target>()
 
 /**
  * A target with its fields that come from secret references: as it is where there are none. Refuses
- * (`secret.unresolvable`, `secret.late`) where they cannot be had.
+ * (`secret.unresolvable`, `secret.late`) where they are not available.
  */
 export function openTarget(target: Target, {secrets}: Uses<'secrets'>): MaybePromise<Target> {
   const mapped = target.secrets
@@ -26,8 +26,7 @@ function withValues(target: Target, values: FieldValues): Target {
 }
 
 /**
- * Keeps a target that is not open from being called: a door that forgot to open it fails before anything leaves, and not
- * at the provider.
+ * Keeps a target that is not open from being called: a door that forgot to open it fails before anything leaves.
  */
 export function assertOpen({secrets}: Pick<Target, 'secrets'>): void {
   if (secrets && !secrets.values) throw new Error('the secrets of a target were not opened')

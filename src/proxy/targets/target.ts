@@ -128,7 +128,7 @@ interface BesideManaged {
   readonly services: TargetServices
 }
 
-/** A target whose fields are yet to be filled: each value makes it anew, place and login included. */
+/** A target whose fields are yet to be filled: each value makes another, place and login included. */
 function unopened(managed: ManagedProvider, {fields, fill}: MappedCredentials, beside: BesideManaged): Target {
   const filled = (values: FieldValues): Target => ({
     ...targetAt(fill(values), beside),

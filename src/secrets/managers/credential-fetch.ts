@@ -2,12 +2,12 @@ import {object, parsed} from '../../base/json-object.ts'
 import type {CredentialFetch} from '../../providers/auth/aws-login.ts'
 import {ManagerFault} from '../manager-fault.ts'
 import type {ManagerReply, ManagerRequest, ManagerServices} from '../services.ts'
-import {isPassing, type Patience, retryAfterOf} from './patience.ts'
+import {isPassing, type ManagerPatience, retryAfterOf} from './patience.ts'
 
 interface Judged {
   /** Of the credential that is fetched for; bars hold for it. */
   readonly key: string
-  readonly patience: Patience
+  readonly patience: ManagerPatience
   /** The service's clock differs: its answer, for `Date`. */
   readonly onSkew?: (reply: ManagerReply) => void
 }
@@ -21,8 +21,7 @@ export const SKEW_CODES: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Calls for credentials, as logins make them, with faults that say what they are: what a login throws of an answer holds
- * the platform's own message.
+ * Calls for credentials, as logins make them, with faults of ours: those of a login hold the platform's own message.
  */
 export function judgedFetch(on: ManagerServices, {key, patience, onSkew}: Judged): CredentialFetch {
   return request =>
@@ -43,7 +42,7 @@ async function answerOf({fetch}: ManagerServices, request: ManagerRequest): Prom
     if (request.method === 'PUT' && fault instanceof ManagerFault && fault.kind === 'unreachable')
       throw new ManagerFault(
         'unreachable',
-        'The metadata service of this instance gives no session token; in a container raise http-put-response-hop-limit to 2',
+        'This instance gives no session token; in a container raise http-put-response-hop-limit to 2',
         {cause: fault},
       )
     throw fault

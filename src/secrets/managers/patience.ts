@@ -3,14 +3,14 @@ import type {ManagerReply, ManagerServices} from '../services.ts'
 
 /** Waits before the second and the third try, each with up to a quarter more. */
 const WAITS_MS = [200, 800] as const
-/** A manager that wants more than that is asked again after it all the same. */
+/** A manager that wants more than that is called again after it all the same. */
 const MAX_BAR_MS = 600_000
 const MOST_BARRED = 1000
 
 /** Tries again what may pass by itself, and keeps away from who wants to be left alone for a while. */
-export class Patience {
+export class ManagerPatience {
   readonly #on: Pick<ManagerServices, 'wall' | 'after' | 'random'>
-  /** Host and credential → until when nothing is asked there. */
+  /** Host and credential → until when nothing is requested there. */
   readonly #barred = new Map<string, number>()
 
   constructor(on: Pick<ManagerServices, 'wall' | 'after' | 'random'>) {
@@ -41,7 +41,7 @@ export class Patience {
     if (until_ms === undefined) return
     const retry_after_ms = until_ms - this.#on.wall()
     if (retry_after_ms > 0)
-      throw new ManagerFault('throttled', 'it wants to be asked later (Retry-After)', {retry_after_ms})
+      throw new ManagerFault('throttled', 'it wants to be called later (Retry-After)', {retry_after_ms})
     this.#barred.delete(place)
   }
 

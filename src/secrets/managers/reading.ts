@@ -9,7 +9,7 @@ export interface SecretPlace {
   readonly login: Readonly<Record<string, unknown>>
 }
 
-/** What a manager holds at a place: a text, or the JSON text of an object of several. */
+/** The content of a place: a text, or the JSON text of an object of several. */
 export interface SecretContent {
   readonly kind: 'text' | 'members'
   readonly text: string

@@ -36,26 +36,26 @@ export async function awsDouble(): Promise<AwsDouble> {
     always: null,
     session_s: 3600,
   }
-  const answer = (heard: ManagerHeard): DoubleAnswer => {
+  const answer = (request: ManagerHeard): DoubleAnswer => {
     if (state.always) return state.always
-    const host = heard.headers['x-meant-for'] ?? ''
-    return host.startsWith('sts.') ? sts(heard) : getSecret(heard)
+    const host = request.headers['x-meant-for'] ?? ''
+    return host.startsWith('sts.') ? sts(request) : getSecret(request)
   }
-  const getSecret = (heard: ManagerHeard): DoubleAnswer => {
-    const wrong = signatureFault(heard, 'secretsmanager', state)
+  const getSecret = (request: ManagerHeard): DoubleAnswer => {
+    const wrong = signatureFault(request, 'secretsmanager', state)
     if (wrong)
       return {status: 400, body: {__type: `com.amazon#${wrong.code}`, message: wrong.message}, headers: dated()}
-    const {SecretId} = JSON.parse(heard.body) as {SecretId: string}
+    const {SecretId} = JSON.parse(request.body) as {SecretId: string}
     const secret = state.secrets[SecretId]
     if (!secret) return {status: 400, body: {__type: 'ResourceNotFoundException', Message: `no ${SecretId}`}}
     if (secret.deleted) return {status: 400, body: {__type: 'InvalidRequestException', Message: 'marked deleted'}}
     const {text: SecretString, binary: SecretBinary, version: VersionId = 'v1'} = secret
     return {status: 200, body: {Name: SecretId, VersionId, SecretString, SecretBinary}}
   }
-  const sts = (heard: ManagerHeard): DoubleAnswer => {
-    const form = new URLSearchParams(heard.body)
+  const sts = (request: ManagerHeard): DoubleAnswer => {
+    const form = new URLSearchParams(request.body)
     const is_web = form.get('Action') === 'AssumeRoleWithWebIdentity'
-    const wrong = is_web ? null : signatureFault(heard, 'sts', state)
+    const wrong = is_web ? null : signatureFault(request, 'sts', state)
     if (wrong) return xml(403, `<Error><Code>${wrong.code}</Code><Message>${wrong.message}</Message></Error>`)
     const role = form.get('RoleArn') ?? ''
     if (!state.roles.has(role) || (state.roles.get(role) ?? null) !== form.get('ExternalId'))
@@ -66,7 +66,8 @@ export async function awsDouble(): Promise<AwsDouble> {
     const expiration = new Date(ends_at_ms).toISOString()
     return xml(
       200,
-      `<R><Credentials><AccessKeyId>${id}</AccessKeyId><SecretAccessKey>secret-of-${id}</SecretAccessKey><SessionToken>session-of-${id}</SessionToken><Expiration>${expiration}</Expiration></Credentials></R>`,
+      `<R><Credentials><AccessKeyId>${id}</AccessKeyId><SecretAccessKey>secret-of-${id}</SecretAccessKey>` +
+        `<SessionToken>session-of-${id}</SessionToken><Expiration>${expiration}</Expiration></Credentials></R>`,
     )
   }
   const dated = () => ({date: new Date(state.now_ms()).toUTCString()})
@@ -88,7 +89,7 @@ export async function awsDouble(): Promise<AwsDouble> {
   }
 }
 
-/** What AWS says of a signature; null where it holds. */
+/** The error of AWS for a signature; null where it holds. */
 export function signatureFault(
   {method, headers, body}: Pick<ManagerHeard, 'method' | 'headers' | 'body'>,
   service: string,

@@ -35,11 +35,11 @@ export async function azureDouble(scope_host = 'vault.azure.net'): Promise<Azure
     state.tokens.add(text)
     return text
   }
-  const answer = (heard: ManagerHeard): DoubleAnswer => {
-    const url = new URL(heard.path, 'http://double')
-    if (url.pathname.endsWith('/oauth2/v2.0/token')) return state.next_of_tokens.shift() ?? entra(heard)
-    if (url.pathname === '/metadata/identity/oauth2/token') return state.next_of_tokens.shift() ?? managed(heard, url)
-    return state.next.shift() ?? vault(heard, url)
+  const answer = (request: ManagerHeard): DoubleAnswer => {
+    const url = new URL(request.path, 'http://double')
+    if (url.pathname.endsWith('/oauth2/v2.0/token')) return state.next_of_tokens.shift() ?? entra(request)
+    if (url.pathname === '/metadata/identity/oauth2/token') return state.next_of_tokens.shift() ?? managed(request, url)
+    return state.next.shift() ?? vault(request, url)
   }
   const entra = ({headers, body}: ManagerHeard): DoubleAnswer => {
     const form = new URLSearchParams(body)

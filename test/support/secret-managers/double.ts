@@ -26,7 +26,7 @@ export interface ManagerDouble {
 }
 
 /** A server on loopback that answers what `answer` says, and keeps what it heard. */
-export async function managerDouble(answer: (heard: ManagerHeard) => DoubleAnswer): Promise<ManagerDouble> {
+export async function managerDouble(answer: (given: ManagerHeard) => DoubleAnswer): Promise<ManagerDouble> {
   const received: ManagerHeard[] = []
   const server = createServer((request, response) => {
     let body = ''
@@ -35,12 +35,13 @@ export async function managerDouble(answer: (heard: ManagerHeard) => DoubleAnswe
     })
     request.on('end', () => {
       const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]))
-      const heard = {method: request.method!, path: request.url!, headers, body}
-      received.push(heard)
-      const said = answer(heard)
-      if (said === 'hang') return
-      const text = typeof said.body === 'string' ? said.body : said.body === undefined ? '' : JSON.stringify(said.body)
-      response.writeHead(said.status, {'content-type': 'application/json', ...said.headers}).end(text)
+      const given = {method: request.method!, path: request.url!, headers, body}
+      received.push(given)
+      const reply = answer(given)
+      if (reply === 'hang') return
+      const text =
+        typeof reply.body === 'string' ? reply.body : reply.body === undefined ? '' : JSON.stringify(reply.body)
+      response.writeHead(reply.status, {'content-type': 'application/json', ...reply.headers}).end(text)
     })
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))

@@ -16,7 +16,7 @@ export interface VaultState {
   mounts: Record<string, 1 | 2>
   /** `mount/rest` → the secret. */
   secrets: Record<string, KvSecret>
-  /** False: the mounts are not told. */
+  /** False: the mounts are not warned. */
   tells_mounts: boolean
   /** `role id/secret id` of the approles that may log in. */
   approles: Set<string>
@@ -65,20 +65,20 @@ export async function vaultDouble(): Promise<VaultDouble> {
     status: 200,
     body: {auth: {client_token, lease_duration, renewable: state.renewable, policies: ['default']}},
   })
-  const answer = (heard: ManagerHeard): DoubleAnswer => {
+  const answer = (request: ManagerHeard): DoubleAnswer => {
     if (state.always) return state.always
     if (state.sealed) return errors(503, 'Vault is sealed')
-    if (state.namespace !== (heard.headers['x-vault-namespace'] ?? null)) return errors(403, 'permission denied')
-    const [path = '', query = ''] = heard.path.replace(/^\/v1\//, '').split('?')
-    if (heard.method === 'POST' && /^auth\/(?:approle|kubernetes)\/login$/.test(path)) {
-      const {role_id, secret_id, jwt} = JSON.parse(heard.body) as Record<string, string>
+    if (state.namespace !== (request.headers['x-vault-namespace'] ?? null)) return errors(403, 'permission denied')
+    const [path = '', query = ''] = request.path.replace(/^\/v1\//, '').split('?')
+    if (request.method === 'POST' && /^auth\/(?:approle|kubernetes)\/login$/.test(path)) {
+      const {role_id, secret_id, jwt} = JSON.parse(request.body) as Record<string, string>
       const may = path.includes('approle') ? state.approles.has(`${role_id}/${secret_id}`) : state.pods.has(jwt ?? '')
       if (!may) return errors(400, 'invalid role or secret ID')
       const token = `hvs.${++logins}`
       tokens.set(token, state.now_ms() + state.lease_s * 1000)
       return auth(token, state.lease_s)
     }
-    const token = heard.headers['x-vault-token'] ?? ''
+    const token = request.headers['x-vault-token'] ?? ''
     if ((tokens.get(token) ?? 0) <= state.now_ms()) return errors(403, 'permission denied', 'invalid token')
     if (path === 'auth/token/lookup-self') return {status: 200, body: {data: {ttl: 0, renewable: false}}}
     if (path === 'auth/token/renew-self') {

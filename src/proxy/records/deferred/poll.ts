@@ -75,7 +75,7 @@ export function openAsking(services: Services): AskAgain {
     if (answer.status === 404 || answer.status === 410) return 'gone'
     const {secrets} = target
     if (secrets?.values && (answer.status === 401 || answer.status === 403))
-      await services.secrets.refused(secrets.fields, secrets.values) // the next time it is asked with another
+      await services.secrets.refused(secrets.fields, secrets.values) // the next poll uses another
     if (answer.status !== 200 || answer.plain === null)
       throw new Error(`${target.provider.slug} answered ${answer.status}`)
     const result = {

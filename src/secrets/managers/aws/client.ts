@@ -3,7 +3,7 @@ import {sign} from '../../../base/sigv4.ts'
 import {ManagerFault} from '../../manager-fault.ts'
 import type {ManagerReply, ManagerServices} from '../../services.ts'
 import {LoginMemory} from '../login-memory.ts'
-import {Patience} from '../patience.ts'
+import {ManagerPatience} from '../patience.ts'
 import type {ReadSecret, SecretPlace, SecretRead} from '../reading.ts'
 import {ClockOffsets} from './clock-offsets.ts'
 import {awsFault, errorOf} from './errors.ts'
@@ -18,7 +18,7 @@ const JSON_TYPE = 'application/x-amz-json-1.1'
  * the service `secretsmanager`.
  */
 export function awsManager(on: ManagerServices): ReadSecret {
-  const patience = new Patience(on)
+  const patience = new ManagerPatience(on)
   const clocks = new ClockOffsets(on)
   const sessions = new LoginMemory<{readonly key: string; readonly session: AwsSession}>()
 

@@ -12,7 +12,7 @@ export interface AwsError {
 
 const SIGNATURE = new Set(['InvalidSignatureException', 'SignatureDoesNotMatch', 'RequestTimeTooSkewed'])
 const OF_TIME = /not yet current|expired|too skewed|skew/i
-/** What says no to our credentials, which may be old. */
+/** Types that say no to our credentials, which may be old. */
 const CREDENTIALS = new Set([
   'AccessDeniedException',
   'UnrecognizedClientException',

@@ -7,7 +7,7 @@ const DOMAINS: Readonly<Record<string, string>> = {'aws-cn': 'amazonaws.com.cn'}
 const ARN = /^arn:(aws[a-z-]*):secretsmanager:([a-z0-9-]+):\d{12}:secret:.+$/
 const REGION = /^[a-z0-9][a-z0-9-]{0,62}$/
 
-/** Where a secret of AWS lies. */
+/** The place of a secret of AWS. */
 export interface AwsPlace {
   readonly region: string
   /** Below which its endpoints are. */

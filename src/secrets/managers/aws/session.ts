@@ -4,12 +4,12 @@ import type {AwsCredentials} from '../../../providers/auth/sigv4.ts'
 import {ManagerFault} from '../../manager-fault.ts'
 import type {ManagerServices} from '../../services.ts'
 import {judgedFetch} from '../credential-fetch.ts'
-import type {Patience} from '../patience.ts'
+import type {ManagerPatience} from '../patience.ts'
 import {type SecretPlace, textOf} from '../reading.ts'
 import type {ClockOffsets} from './clock-offsets.ts'
 import type {AwsPlace} from './place.ts'
 
-/** Sessions are minted anew for a refusal once in so long. */
+/** Sessions are minted again for a refusal once in so long. */
 const MINT_EVERY_MS = 60_000
 
 interface SessionParts {
@@ -17,7 +17,7 @@ interface SessionParts {
   readonly place: AwsPlace
   readonly login: SecretPlace['login']
   readonly key: string
-  readonly patience: Patience
+  readonly patience: ManagerPatience
   readonly clocks: ClockOffsets
 }
 

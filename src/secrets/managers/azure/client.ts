@@ -2,7 +2,7 @@ import {object, parsed} from '../../../base/json-object.ts'
 import {ManagerFault} from '../../manager-fault.ts'
 import type {ManagerReply, ManagerServices} from '../../services.ts'
 import {LoginMemory} from '../login-memory.ts'
-import {isPassing, Patience, retryAfterOf} from '../patience.ts'
+import {isPassing, ManagerPatience, retryAfterOf} from '../patience.ts'
 import {type ReadSecret, type SecretPlace, type SecretRead, textOf} from '../reading.ts'
 import {azureSecret, azureVault} from './place.ts'
 import {AzureSession} from './session.ts'
@@ -11,7 +11,7 @@ const API_VERSION = '7.4'
 
 /** Azure Key Vault. Source: Microsoft Learn, "Get Secret" of the Key Vault REST API, version 7.4. */
 export function azureManager(on: ManagerServices): ReadSecret {
-  const patience = new Patience(on)
+  const patience = new ManagerPatience(on)
   const sessions = new LoginMemory<{readonly key: string; readonly session: AzureSession}>()
 
   return async ({login, path}: SecretPlace) => {

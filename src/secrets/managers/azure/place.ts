@@ -7,7 +7,7 @@ const CLOUDS: readonly (readonly [suffix: string, authority: string])[] = [
   ['vault.azure.cn', 'https://login.chinacloudapi.cn'],
 ]
 
-/** A key vault: where it is, who gives tokens for it, and for what they are asked. */
+/** A key vault: where it is, who gives tokens for it, and their scope. */
 export interface AzureVault {
   readonly url: string
   readonly hostname: string

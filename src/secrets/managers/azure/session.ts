@@ -3,7 +3,7 @@ import {type Logins, openLogins} from '../../../providers/auth/login.ts'
 import {ManagerFault} from '../../manager-fault.ts'
 import type {ManagerServices} from '../../services.ts'
 import {judgedFetch} from '../credential-fetch.ts'
-import type {Patience} from '../patience.ts'
+import type {ManagerPatience} from '../patience.ts'
 import {type SecretPlace, textOf} from '../reading.ts'
 import type {AzureVault} from './place.ts'
 
@@ -16,7 +16,7 @@ interface SessionParts {
   readonly vault: AzureVault
   readonly login: SecretPlace['login']
   readonly key: string
-  readonly patience: Patience
+  readonly patience: ManagerPatience
 }
 
 /** The token of one login at Azure. */
@@ -36,7 +36,7 @@ export class AzureSession {
     if (way !== 'entra' && !vault.is_azures && !on.isNamedHost(vault.hostname))
       throw new ManagerFault(
         'unusable',
-        'Azure Key Vault: the gateway shows its own identity to vaults of Azure alone, and to hosts in SECRET_MANAGER_HOSTS',
+        'Azure Key Vault: its own identity is for vaults of Azure and hosts in SECRET_MANAGER_HOSTS alone',
       )
     try {
       return await this.#tokenBy(way)

@@ -2,7 +2,7 @@ import {object, parsed} from '../../../base/json-object.ts'
 import {ManagerFault} from '../../manager-fault.ts'
 import type {ManagerReply, ManagerServices} from '../../services.ts'
 import {LoginMemory} from '../login-memory.ts'
-import {Patience} from '../patience.ts'
+import {ManagerPatience} from '../patience.ts'
 import type {ReadSecret, SecretPlace, SecretRead} from '../reading.ts'
 import {encodedPath, formBelow, formsOf, mountIn, type ReadForm, type TypedPath, typedPath} from './paths.ts'
 import {dataText, VaultServer} from './requests.ts'
@@ -20,7 +20,7 @@ interface Opened {
 
 /** HashiCorp Vault and OpenBao: the key-value engines of both versions. Source: Vault HTTP API. */
 export function vaultManager(on: ManagerServices): ReadSecret {
-  const patience = new Patience(on)
+  const patience = new ManagerPatience(on)
   const sessions = new LoginMemory<Opened>()
   return async ({login, path}: SecretPlace) => {
     const opened = sessions.of('vault', login, key => {
@@ -37,7 +37,7 @@ async function read(opened: Opened, text: string): Promise<SecretRead> {
   const known = forms.get(text)
   const tried = known ? [known] : await formsFor(opened, typed)
   for (const [at, form] of tried.entries()) {
-    const reply = await asked(opened, form.url_path)
+    const reply = await readAt(opened, form.url_path)
     if (reply.status === 200) {
       if (forms.size >= MOST_FORMS) forms.clear()
       forms.set(text, form)
@@ -57,7 +57,7 @@ function sentenceOf(tried: readonly ReadForm[]): string {
   return `Vault gave no secret at ${paths}`
 }
 
-/** By the mount, where Vault tells it; else those that it may be. */
+/** By the mount, where Vault reports it; else those that it may be. */
 async function formsFor(opened: Opened, typed: TypedPath): Promise<readonly ReadForm[]> {
   const {server, session} = opened
   const token = await session.token()
@@ -69,8 +69,8 @@ async function formsFor(opened: Opened, typed: TypedPath): Promise<readonly Read
   return formsOf(typed)
 }
 
-/** A 403 is no until a fresh login hears it too. */
-async function asked({server, session}: Opened, path: string): Promise<ManagerReply> {
+/** A 403 counts when a fresh login gets it too. */
+async function readAt({server, session}: Opened, path: string): Promise<ManagerReply> {
   const token = await session.token()
   const reply = await server.ask('GET', path, {token})
   if (reply.status !== 403) return reply

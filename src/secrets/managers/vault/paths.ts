@@ -20,7 +20,7 @@ export function typedPath(text: string): TypedPath {
   return {path: path.replace(/^\/+|\/+$/g, '').replace(/^v1\//, ''), version}
 }
 
-/** The mount of a path, as Vault tells it. */
+/** The mount of a path, as Vault reports it. */
 export interface VaultMount {
   /** With its slash at the end. */
   readonly path: string
@@ -41,7 +41,7 @@ export function formBelow({path: mount, is_v2}: VaultMount, {path, version}: Typ
 }
 
 /**
- * Forms to be tried where the mount cannot be told: its end is before a typed `data/`, else after the first segment,
+ * Forms to be tried where the mount is not known: its end is before a typed `data/`, else after the first segment,
  * then after two; then the path as it is.
  */
 export function formsOf({path, version}: TypedPath): readonly ReadForm[] {

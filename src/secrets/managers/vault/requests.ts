@@ -45,7 +45,7 @@ export class VaultServer {
     return reply.status === 307 ? this.#follow(request, reply) : reply
   }
 
-  /** A standby says where the active node is. The token goes there where that is the same host, or one of the operator's. */
+  /** A standby names the active node. The token goes there if that is the same host, or one of the operator's. */
   #follow(request: ManagerRequest, {headers, status}: ManagerReply): Promise<ManagerReply> {
     const place = URL.parse(headers.location ?? '', request.url)
     const hostname = place?.hostname.replace(/^\[(.*)\]$/, '$1')

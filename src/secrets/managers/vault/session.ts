@@ -4,9 +4,9 @@ import type {ManagerReply, ManagerServices} from '../../services.ts'
 import {type SecretPlace, textOf} from '../reading.ts'
 import type {VaultServer} from './requests.ts'
 
-/** For a refusal of its token a session logs in anew once in so long. */
+/** For a refusal of its token a session logs in again once in so long. */
 const LOGIN_EVERY_MS = 60_000
-/** A token whose lease is not told is used so long. */
+/** A token without a lease is used so long. */
 const USUAL_LEASE_S = 3600
 const MS = 1000
 
@@ -105,7 +105,7 @@ export class VaultSession {
     return this.#tokenIn(reply, null)
   }
 
-  /** What a token as given says of itself; it may have no right to say it. */
+  /** A token as given describes itself; it may have no right to say it. */
   async #lookUp(text: string): Promise<Token> {
     const reply = await this.#parts.server.ask('GET', 'auth/token/lookup-self', {token: text})
     const {ttl, renewable} = object(object(parsed(reply.body)).data)

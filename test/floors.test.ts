@@ -19,7 +19,7 @@ const FLOORS: readonly (readonly string[])[] = [
     'src/prompts',
   ],
   ['src/secrets'],
-  ['src/proxy', 'src/mcp', 'src/admin', 'src/scim', 'src/sign-in', 'src/oauth', 'src/workers'],
+  ['src/proxy', 'src/mcp', 'src/admin', 'src/scim', 'src/sign-in', 'src/oauth', 'src/workers', 'src/telemetry'],
   ['src/app'],
   ['cli'],
   ['bin'],

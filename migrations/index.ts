@@ -39,6 +39,7 @@ import {mcpTargets} from './0038_mcp_targets.ts'
 import {virtualServers} from './0039_virtual_servers.ts'
 import {mcpExternalSignIns} from './0040_mcp_external_sign_ins.ts'
 import {semanticCache} from './0041_semantic_cache.ts'
+import {exportMarks} from './0042_export_marks.ts'
 import type {Migration} from './support.ts'
 
 export type {Kind, Migration} from './support.ts'
@@ -92,4 +93,5 @@ export const MIGRATIONS: readonly Migration[] = [
   virtualServers,
   mcpExternalSignIns,
   semanticCache,
+  exportMarks,
 ]

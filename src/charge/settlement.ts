@@ -24,6 +24,8 @@ export interface WorkEnd {
   readonly has_entry?: boolean
   /** The attempts without a row of their own that this row covers, first and last. */
   readonly covers?: readonly [first: number, last: number] | undefined
+  /** True where another target follows. */
+  readonly is_part?: boolean
 }
 
 const NO_KEYS: readonly string[] = []
@@ -70,6 +72,7 @@ export function settlement(intent: Intent, end: WorkEnd, log: LogRecord | null, 
     delivered: end.delivered,
     log,
     covers: end.covers,
+    ending: end.is_part ? 'part' : undefined,
   }
 }
 
@@ -78,7 +81,7 @@ export function settlement(intent: Intent, end: WorkEnd, log: LogRecord | null, 
  * written already.
  */
 export function amended(settled: Settlement, log: LogRecord, hook_results: HookResults | undefined): Settlement {
-  return {...settled, attempt: 0, counter_keys: NO_KEYS, log: {...log, hook_results}}
+  return {...settled, attempt: 0, counter_keys: NO_KEYS, log: {...log, hook_results}, ending: 'again'}
 }
 
 /** The part of it that counts against limits. */

@@ -75,6 +75,11 @@ export interface Settlement extends Charge {
   readonly log: LogRecord | null
   /** Of a row that is no attempt's own: the attempts whose usage and cost it tells, first and last. */
   readonly covers?: readonly [first: number, last: number]
+  /**
+   * The row is a `part` of its call, which another target follows, or it is written already and comes `again`. Absent:
+   * its call ends with it.
+   */
+  readonly ending?: 'part' | 'again'
 }
 
 /** One target called, its retries inside: a row of the log. All times in milliseconds since the call came in. */

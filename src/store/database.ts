@@ -77,6 +77,7 @@ import type {
   UserPasswordsTable,
 } from './tables/sign-in.ts'
 import type {
+  ExportMarksTable,
   FeedbackTable,
   JournalMarksTable,
   LedgerEntriesTable,
@@ -179,6 +180,7 @@ export interface Database {
   'traffic.log_latencies': LogLatenciesTable
   'traffic.feedback': FeedbackTable
   'traffic.journal_marks': JournalMarksTable
+  'traffic.export_marks': ExportMarksTable
   'traffic.set_aside': SetAsideTable
   'traffic.policy_usage': PolicyUsageTable
   'traffic.policy_windows': PolicyUsageTable

@@ -8,7 +8,13 @@ import type {DataDir} from '../store/data-dir.ts'
 import type {Store} from '../store/database.ts'
 import type {StoreOptions} from '../store/dialect/index.ts'
 import type {TargetOptions} from '../store/flush/index.ts'
-import {type JournalEvent, type JournalStatus, type Mark, openJournal} from '../store/journal/index.ts'
+import {
+  type JournalEvent,
+  type JournalOwner,
+  type JournalStatus,
+  type Mark,
+  openJournal,
+} from '../store/journal/index.ts'
 import {openMark} from '../store/journal-marks.ts'
 import {readOwner} from '../store/owner.ts'
 import {BodyQueue} from './bodies.ts'
@@ -17,6 +23,21 @@ import type {FlusherSetup} from './flusher-messages.ts'
 import {createRecorder, type RecorderCounts} from './recorder.ts'
 import {applyPending, type RecoveryReport, settleOpen, writerId} from './recovery.ts'
 import type {RetentionDays} from './retain-logs.ts'
+
+/** A second reader of the journal: segments wait for it, within its own bound. */
+export interface JournalFollower {
+  /** Before anything is read or removed; `mark` is that of the database. */
+  begin(of: {
+    readonly folder: string
+    readonly owner: JournalOwner
+    readonly writer: string
+    readonly mark: Mark
+  }): Promise<void>
+  /** The database holds everything before `mark`. Never throws. */
+  committed(mark: Mark): void
+  /** Segments before the one of this mark may go, of what is `committed`. */
+  least(committed: Mark): Mark
+}
 
 export interface StartRecords {
   readonly directory: Pick<DataDir, 'folder' | 'journal'>
@@ -39,6 +60,7 @@ export interface StartRecords {
   readonly most_body_bytes?: number
   readonly segment_bytes?: number
   readonly after?: After
+  readonly follower?: JournalFollower | undefined
 }
 
 export interface RecordsStatus extends JournalStatus, RecorderCounts {
@@ -99,11 +121,13 @@ export async function startRecords({
   most_body_bytes = 32 * MB,
   segment_bytes,
   after = inReal,
+  follower,
 }: StartRecords): Promise<Records> {
   const folder = directory.journal
   const owner = await readOwner(store, newId)
   const writer = writerId(directory.folder, newId)
   const found = await openMark(store, writer, owner.epoch)
+  await follower?.begin({folder, owner, writer, mark: found})
   const target = {...targetOf(store_options), binding: 'binding' in store_options ? store_options.binding : undefined}
   const {applied, mark, open, warnings, set_aside} = await applyPending({
     target,
@@ -115,7 +139,9 @@ export async function startRecords({
     wait_ms,
   })
   const bodies = new BodyQueue(most_body_bytes)
-  let retired = mark.segment
+  let retired = follower ? 0 : mark.segment
+  /** The disk is full: calls come before those that read the journal again. */
+  let is_short = false
   let closed: Promise<void> | undefined
   const journal = await openJournal({
     folder,
@@ -125,13 +151,18 @@ export async function startRecords({
     now,
     ...(segment_bytes === undefined ? {} : {segment_bytes}),
     onWritten: written => link.written(written),
-    report: event => tell(log, event),
+    report(event) {
+      if (event.code === 'no_room' || event.code === 'room') is_short = event.code === 'no_room'
+      tell(log, event)
+    },
   })
   const retire = (committed: Mark) => {
-    if (committed.segment <= retired) return
-    retired = committed.segment
+    follower?.committed(committed)
+    const least = follower && !is_short ? follower.least(committed) : committed
+    if (least.segment <= retired) return
+    retired = least.segment
     journal
-      .retire(committed)
+      .retire(least)
       .catch(fault => log.error({fault}, 'journal segments that are no longer needed could not be removed'))
   }
   const {log_retention_days, log_body_retention_days, metrics_retention_days} = settings

@@ -6,6 +6,9 @@ export interface TlsSettings {
   /** Authorities in PEM, instead of those that Node.js trusts (which NODE_EXTRA_CA_CERTS adds to). */
   readonly ca?: string | undefined
   readonly rejectUnauthorized?: boolean | undefined
+  /** The client's certificate and its private key, in PEM. */
+  readonly cert?: string | undefined
+  readonly key?: string | undefined
 }
 
 /** How certificates are checked, read once: to read the authorities for every socket would take milliseconds each. */
@@ -14,8 +17,9 @@ export interface Tls {
   readonly rejectUnauthorized: boolean
 }
 
-export function readTls({ca, rejectUnauthorized = true}: TlsSettings = {}): Tls {
-  return {secureContext: createSecureContext(ca === undefined ? {} : {ca}), rejectUnauthorized}
+export function readTls({ca, cert, key, rejectUnauthorized = true}: TlsSettings = {}): Tls {
+  const given = {...(ca !== undefined && {ca}), ...(cert !== undefined && {cert}), ...(key !== undefined && {key})}
+  return {secureContext: createSecureContext(given), rejectUnauthorized}
 }
 
 /**

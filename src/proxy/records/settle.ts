@@ -112,6 +112,7 @@ function write(settling: Settling, left: LeftCall, services: SettleServices, don
     is_unanswered,
     has_entry: has_left,
     covers: has_left ? undefined : earlierTries(settling),
+    is_part: !is_last,
   }
   const row: WorkRow = {
     log: rowOf(settling, services.steady()),

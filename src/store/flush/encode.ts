@@ -70,7 +70,7 @@ function metadataText(metadata: LogRecord['metadata']): string {
   return '{}'
 }
 
-function rowOf({outcome, covers}: Settlement, log: LogRecord): RowValues {
+function rowOf({outcome, covers, ending}: Settlement, log: LogRecord): RowValues {
   return [
     log.id,
     name(log.span_id),
@@ -83,6 +83,7 @@ function rowOf({outcome, covers}: Settlement, log: LogRecord): RowValues {
     isRescued(log, outcome),
     covers ?? null,
     log.hook_results ? 1 : 0,
+    ending ?? 'call',
   ]
 }
 

@@ -42,7 +42,14 @@ type ValuesOf<C extends readonly EntryColumn[]> = {readonly [K in keyof C]: Ledg
 export type EntryValues = ValuesOf<typeof ENTRY_COLUMNS>
 
 /**
- * The values of a row of the log beside its entry; then the attempts it covers, and 1 where guardrails gave results.
+ * How a row ends: a `call`; a `part` of one, where another target follows; `again`: a row that is written already, with
+ * what guardrails found since.
+ */
+export type RowEnding = 'call' | 'part' | 'again'
+
+/**
+ * The values of a row of the log beside its entry; then the attempts it covers, 1 where guardrails gave results, and
+ * how it ends: records of earlier versions do not say it.
  */
 export type RowValues = readonly [
   id: string,
@@ -56,6 +63,7 @@ export type RowValues = readonly [
   is_rescued: 0 | 1,
   covers: readonly [first: number, last: number] | null,
   has_hooks: 0 | 1,
+  ending: RowEnding,
 ]
 
 /** A `LogRecord` without what its row says in columns. */

@@ -1,6 +1,6 @@
 export {JournalFault} from './errors.ts'
 export {type Files, nodeFiles, type ReadableFiles} from './files.ts'
-export {type JournalOwner, KINDS, type Mark, type RecordKind} from './format.ts'
+export {type JournalOwner, KINDS, type Mark, type RecordKind, segmentName} from './format.ts'
 export type {AppendCallback, Journal, JournalStatus, OpenIntent} from './journal.ts'
 export {type OpenJournal, openJournal} from './open.ts'
 export type {SegmentEnd, SegmentRecord} from './read-segment.ts'

@@ -94,6 +94,7 @@ export const INVALIDATES: Readonly<Record<TableName, readonly CacheName[]>> = {
   'traffic.log_latencies': [],
   'traffic.feedback': [],
   'traffic.journal_marks': [],
+  'traffic.export_marks': [],
   'traffic.set_aside': [],
   'traffic.policy_usage': [],
   'traffic.policy_windows': [],

@@ -202,6 +202,15 @@ export interface JournalMarksTable {
   chain: string
 }
 
+/** How far an export of telemetry has read the journal of a writer. */
+export interface ExportMarksTable {
+  writer: string
+  export: string
+  epoch: number
+  segment: number
+  position: number
+}
+
 /** A record of the journal that the database did not take as it is. */
 export interface SetAsideTable {
   writer: string

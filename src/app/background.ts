@@ -29,6 +29,7 @@ import {exportsJob} from '../workers/retain-exports.ts'
 import {type Schedule, startSchedule} from '../workers/schedule.ts'
 import type {LogStoreWork} from './log-store-work.ts'
 import {openLetters} from './mail-texts.ts'
+import type {TelemetryWork} from './telemetry.ts'
 
 export interface BackgroundParts {
   readonly settings: Settings
@@ -36,6 +37,8 @@ export interface BackgroundParts {
   readonly records: Pick<Records, 'flushed' | 'retain'>
   /** The work for a log store that is not this machine. */
   readonly log_store?: LogStoreWork | undefined
+  /** The exports of telemetry, for /metrics. */
+  readonly telemetry?: Pick<TelemetryWork, 'measure'> | undefined
   /** Keeps counters equal to the ledger; without it there is no such job. */
   readonly reconciler?: {run(lost: AbortSignal): Promise<void>} | null
   readonly log: Log
@@ -69,6 +72,7 @@ export function openBackground({
   store,
   records,
   log_store,
+  telemetry,
   reconciler,
   log,
   now,
@@ -119,6 +123,7 @@ export function openBackground({
   workerMetrics(registry, schedule)
   domainMetrics(registry, looks)
   log_store?.measure(registry)
+  telemetry?.measure(registry)
   return {
     schedule,
     metrics: () => registry.metrics(),

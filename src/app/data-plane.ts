@@ -33,7 +33,7 @@ import {workspaceOfLimited} from '../store/limited-entity.ts'
 import type {Remembered} from '../store/remembered.ts'
 import {usedSince} from '../store/usage.ts'
 import {journalMetrics} from '../workers/journal-metrics.ts'
-import {type Records, startRecords} from '../workers/records.ts'
+import {type JournalFollower, type Records, startRecords} from '../workers/records.ts'
 import {callServices} from './call-services.ts'
 import {heldWork} from './deferred-charges.ts'
 import {openEgress} from './egress.ts'
@@ -81,6 +81,8 @@ export interface DataPlaneParts {
   readonly revocations: Revocations
   readonly tokens: Tokens
   readonly sign_in_needs: SignInNeeds
+  /** Reads the journal a second time. */
+  readonly follower?: JournalFollower | undefined
   /** Wraps the services of the data plane: tests answer late, as another machine would. */
   readonly ports?: ((services: ProxyServices) => ProxyServices) | undefined
 }
@@ -100,6 +102,7 @@ export async function openDataPlane({
   revocations,
   tokens,
   sign_in_needs,
+  follower,
   ports = services => services,
 }: DataPlaneParts): Promise<DataPlane> {
   const memory = new PriceCache(pricing, now)
@@ -112,10 +115,9 @@ export async function openDataPlane({
   })
   const circuits = createCircuits()
   circuitMetric(registry, circuits, now)
-  const wait_ms = settings.db_query_timeout_ms
   const records = await startRecords({
-    ...{directory, store_options, store, log, now, settings, wait_ms},
-    close_ms: 2 * wait_ms,
+    ...{directory, store_options, store, log, now, settings, follower},
+    ...{wait_ms: settings.db_query_timeout_ms, close_ms: 2 * settings.db_query_timeout_ms},
   })
   journalMetrics(registry, () => records.status())
   storeMetrics(registry, store, revocations)

@@ -14,7 +14,7 @@ import {mountOAuth} from '../oauth/http.ts'
 import type {OAuthServices} from '../oauth/services.ts'
 import {mountScim} from '../scim/http.ts'
 import type {ScimServices} from '../scim/services.ts'
-import type {Settings} from '../settings/index.ts'
+import {type Settings, telemetrySettings} from '../settings/index.ts'
 import {mountSignIn} from '../sign-in/http.ts'
 import type {SignInServices} from '../sign-in/services.ts'
 import {backUp} from '../store/backup.ts'
@@ -39,7 +39,7 @@ import {plainMcp} from './mcp-plain.ts'
 import {externalStarts, mountUpstreamSignIn, upstreamLinks} from './mcp-sign-in.ts'
 import {openOAuth} from './oauth.ts'
 import {OpenAnswers} from './open-answers.ts'
-import {begunAnew, type DataAccess, openData} from './opened-data.ts'
+import {begunAnew, type DataAccess, type OpenedData, openData} from './opened-data.ts'
 import {injectInto} from './operator-server.ts'
 import {openSources, prepareSources} from './price-sources.ts'
 import {reload} from './reload.ts'
@@ -49,6 +49,7 @@ import {scimServices} from './scim.ts'
 import {createServer} from './server.ts'
 import {shutDown} from './shutdown.ts'
 import {openSignIn, watchOf} from './sign-in.ts'
+import type {TelemetryWork} from './telemetry.ts'
 import {openTokens} from './tokens.ts'
 
 /** The caller of a flush waits for a busy machine, too. */
@@ -82,10 +83,10 @@ export async function openServing(directory: DataDir, parts: RootParts): Promise
   const revocations = new Revocations({store, log, after, ...revocationLimits(settings), steady})
   const {tokens, sign_in_needs, close: closeTokens} = openTokens({settings, store, log, ...clock, steady})
   stack.defer(closeTokens)
+  const telemetry = await openTelemetryOf(data, stack)
   const plane = await openDataPlane({
     ...{settings, directory, store, store_options, seal, pricing, log, ...clock, steady, binding, revocations, tokens},
-    sign_in_needs,
-    ports: options.ports,
+    ...{sign_in_needs, follower: telemetry?.follower, ports: options.ports},
   })
   stack.defer(() => plane.close())
   const oauth = openOAuth({settings, store, seal, log, sign_in_needs, now})
@@ -105,7 +106,7 @@ export async function openServing(directory: DataDir, parts: RootParts): Promise
   const {services: sign_in, providers, close} = openSignIn({settings, store, seal, log, ...clock, steady, connections})
   stack.defer(close)
   const background = openBackground({
-    ...{settings, store, records, log_store, log, now, exports_folder: exportsFolder(data)},
+    ...{settings, store, records, log_store, telemetry, log, now, exports_folder: exportsFolder(data)},
     refreshPrices: sources.refreshes,
     reconciler: plane.limits.reconciler,
     ask_again: plane.ask_again,
@@ -160,6 +161,19 @@ export async function openServing(directory: DataDir, parts: RootParts): Promise
     },
     close: () => stack.disposeAsync(),
   }
+}
+
+/** Nothing of it is loaded where nothing is sent. */
+async function openTelemetryOf(
+  {settings, store, store_options, log}: OpenedData,
+  stack: AsyncDisposableStack,
+): Promise<TelemetryWork | undefined> {
+  const telemetry = telemetrySettings(settings)
+  if (!telemetry) return undefined
+  const {openTelemetry} = await import('./telemetry.ts')
+  const work = openTelemetry({telemetry, settings, store, store_options, log})
+  stack.defer(() => work.close())
+  return work
 }
 
 function accessOf(accepts_loss: boolean | undefined, binding: object | undefined): DataAccess {

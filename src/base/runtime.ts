@@ -24,6 +24,7 @@ export const WORKERS = {
   flusher: 'src/workers/flusher-thread.ts',
   reader: 'src/workers/reader-thread.ts',
   uploader: 'src/app/uploader-thread.ts',
+  telemetry: 'src/app/telemetry-thread.ts',
 } as const
 
 export type WorkerName = keyof typeof WORKERS

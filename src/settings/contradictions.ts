@@ -2,6 +2,7 @@ import {logStoreFaults} from './log-store.ts'
 import {semanticCacheFaults} from './semantic-cache.ts'
 import {signInFaults} from './sign-in.ts'
 import type {Name, Settings} from './table.ts'
+import {telemetryFaults} from './telemetry.ts'
 
 const DB_PARTS = ['DB_HOST', 'DB_PORT', 'DB_USER', 'DB_PASS', 'DB_NAME'] as const
 const VERIFYING = ['VERIFY_CA', 'VERIFY_IDENTITY', 'Amazon RDS']
@@ -22,6 +23,7 @@ export function contradictions(settings: Partial<Settings>, given: (name: Name) 
     ...signInFaults(settings, given),
     ...logStoreFaults(settings, given),
     ...semanticCacheFaults(settings, given),
+    ...telemetryFaults(settings, given),
     ...others(settings, given),
   ]
 }

@@ -13,6 +13,14 @@ export {type Origins, readSettings, type SettingSources} from './read.ts'
 export {type SettingRow, settingRows} from './show.ts'
 export type {Origin} from './sources.ts'
 export type {Name, Settings} from './table.ts'
+export {
+  type OtlpTarget,
+  type TelemetryContent,
+  type TelemetryExport,
+  type TelemetrySettings,
+  telemetrySettings,
+} from './telemetry.ts'
+export type {NamedValues} from './telemetry-kinds.ts'
 
 /** The sources of `readSettings` in a running process: the given flags, its environment, its disk. */
 export function ofThisProcess(argv: Texts = {}): SettingSources {

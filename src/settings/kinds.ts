@@ -298,7 +298,7 @@ export function quoted(value: string): string {
 /**
  * A kind from a function that gives the value of a trimmed text, or undefined; `wrong` says more than what is taken.
  */
-function kind<T>(
+export function kind<T>(
   takes: string,
   read: (text: string, wrong: (clause: string) => undefined) => T | undefined,
 ): SettingKind<T> {

@@ -38,6 +38,7 @@ export const GROUPS = [
   'Calls and configs',
   'Semantic cache',
   'Logs and metrics',
+  'Telemetry',
   'Log store',
   'Mail',
   'Sign-in',

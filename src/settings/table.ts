@@ -43,6 +43,7 @@ import {MCP} from './mcp-table.ts'
 import {SEMANTIC_CACHE} from './semantic-cache-table.ts'
 import type {Setting} from './setting.ts'
 import {SIGN_IN} from './sign-in-table.ts'
+import {TELEMETRY} from './telemetry-table.ts'
 
 export {GROUPS, type Setting, type SettingsGroup} from './setting.ts'
 
@@ -187,6 +188,8 @@ export const SETTINGS = {
   ORGANISATION_HEADERS_TO_MASK: {kind: headerNames, fallback: '', group: 'Logs and metrics', meaning: 'Headers masked in logs, in addition to authorization, keys and cookies.'},
   ENABLE_PROMETHEUS: {kind: trueFalse, fallback: 'true', group: 'Logs and metrics', meaning: 'Serves /metrics; false: 404.'},
   PROMETHEUS_INCLUDE_MODEL_LABEL: {kind: trueFalse, fallback: 'false', group: 'Logs and metrics', meaning: 'Adds the model as a label; unknown models are one label, other.'},
+
+  ...TELEMETRY,
 
   LOG_STORE: {kind: logStoreKind, fallback: 'local', group: 'Log store', meaning: 'Where bodies of calls are stored. local (control_plane is the same): beside the log; otherwise as objects in a bucket (docs/log-store.md).'},
   LOG_STORE_GENERATIONS_BUCKET: {kind: segment, group: 'Log store', meaning: 'Bucket of S3 or Cloud Storage.'},

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noExplicitAny: shapes of a generated decoder
 import {createRequire} from 'node:module'
 
 /** The decoder of the published transformer package: it knows nothing of ours. */
@@ -61,7 +62,7 @@ function plain(value: unknown): any {
 export function spansIn(type: string, body: Buffer): ForeignSpan[] {
   const {resourceSpans = []} = decoded('traces', type, body)
   return resourceSpans.flatMap(({resource, scopeSpans}: any) =>
-    scopeSpans.flatMap(({scope, spans}: any) =>
+    scopeSpans.flatMap(({scope, spans = []}: any) =>
       spans.map((span: any) => ({
         trace_id: span.traceId,
         span_id: span.spanId,
@@ -84,13 +85,13 @@ export function spansIn(type: string, body: Buffer): ForeignSpan[] {
 }
 
 export function attributesOf(list: readonly any[] = []): ForeignAttributes {
-  return Object.fromEntries(list.map(({key, value}) => [key, valueOf(value)]))
+  return Object.fromEntries(list.map(({key, value}) => [key, attributeValue(value)]))
 }
 
-function valueOf(value: any): unknown {
+function attributeValue(value: any): unknown {
   if ('stringValue' in value) return value.stringValue
   if ('boolValue' in value) return value.boolValue
   if ('intValue' in value) return Number(value.intValue)
   if ('doubleValue' in value) return value.doubleValue
-  return value.arrayValue.values.map(valueOf)
+  return value.arrayValue.values.map(attributeValue)
 }

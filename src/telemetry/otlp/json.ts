@@ -8,7 +8,7 @@ import {
   type OtlpLogRecord,
   type OtlpMetric,
   type OtlpSpan,
-  type Source,
+  type TelemetrySource,
 } from './model.ts'
 
 /** A batch in the JSON of OTLP: ids in hexadecimal, 64-bit numbers as text, enumerations as numbers. */
@@ -23,7 +23,7 @@ function requestOf(batch: OtlpBatch) {
   return {resourceMetrics: [part(source, 'scopeMetrics', 'metrics', batch.items.map(metric))]}
 }
 
-function part({resource, scope}: Source, of_scope: string, of_items: string, items: readonly unknown[]) {
+function part({resource, scope}: TelemetrySource, of_scope: string, of_items: string, items: readonly unknown[]) {
   return {resource: {attributes: attributes(resource)}, [of_scope]: [{scope, [of_items]: items}]}
 }
 

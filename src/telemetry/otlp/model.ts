@@ -1,5 +1,5 @@
 /**
- * What is sent to collectors, before it is encoded (opentelemetry-proto 1.5). Times are microseconds since 1970, which
+ * Telemetry before it is encoded (opentelemetry-proto 1.5). Times are microseconds since 1970, which
  * a number holds exactly; nanoseconds it does not.
  */
 
@@ -87,16 +87,16 @@ export interface OtlpMetric {
 }
 
 /** Of one source: what it is, and which part of it made them. */
-export interface Source {
+export interface TelemetrySource {
   readonly resource: Attributes
   readonly scope: {readonly name: string; readonly version: string}
 }
 
 /** One request. */
 export type OtlpBatch =
-  | {readonly signal: 'traces'; readonly source: Source; readonly items: readonly OtlpSpan[]}
-  | {readonly signal: 'logs'; readonly source: Source; readonly items: readonly OtlpLogRecord[]}
-  | {readonly signal: 'metrics'; readonly source: Source; readonly items: readonly OtlpMetric[]}
+  | {readonly signal: 'traces'; readonly source: TelemetrySource; readonly items: readonly OtlpSpan[]}
+  | {readonly signal: 'logs'; readonly source: TelemetrySource; readonly items: readonly OtlpLogRecord[]}
+  | {readonly signal: 'metrics'; readonly source: TelemetrySource; readonly items: readonly OtlpMetric[]}
 
 /** CUMULATIVE in the enumeration of temporalities. */
 export const CUMULATIVE = 2

@@ -13,7 +13,7 @@ export class WireWriter {
   #view = new DataView(this.#bytes.buffer)
   #at = 0
 
-  /** What was written. */
+  /** The bytes of all messages. */
   finish(): Buffer {
     return Buffer.from(this.#bytes.buffer, 0, this.#at)
   }

@@ -1,0 +1,162 @@
+import type {After} from '../base/delay.ts'
+import type {TelemetryExport} from '../settings/index.ts'
+import type {FindManyBodies} from '../store/bodies/index.ts'
+import type {Mark} from '../store/journal/index.ts'
+import {Delivery, type ExportCounts, noCounts} from './export/delivery.ts'
+import {JournalExport} from './export/journal-export.ts'
+import {isBefore, type JournalReader} from './export/journal-reader.ts'
+import type {SendOutcome} from './export/outcome.ts'
+import {CALLS_SCOPE, sourceOf} from './export/source.ts'
+import {toJson} from './otlp/json.ts'
+import type {OtlpBatch, OtlpLogRecord, OtlpSpan} from './otlp/model.ts'
+import {toProtobuf} from './otlp/protobuf.ts'
+import {type Generation, namesOf} from './semconv.ts'
+import {analyticsSpan} from './spans/analytics-span.ts'
+import {callLog} from './spans/call-log.ts'
+import {callSpans} from './spans/call-spans.ts'
+import type {ExportedRecord} from './spans/record.ts'
+import type {SpanServices} from './spans/span-services.ts'
+
+export interface TelemetryReport {
+  readonly level: 'info' | 'warn' | 'error'
+  readonly text: string
+  readonly facts: Readonly<Record<string, string | number>>
+}
+
+export type Send = (body: Buffer, signal: AbortSignal) => Promise<SendOutcome>
+
+export interface TelemetryParts {
+  readonly exports: readonly TelemetryExport[]
+  readonly generation: Generation
+  readonly delay_ms: number
+  readonly most_items: number
+  readonly spool_bytes: number
+  readonly reader: JournalReader
+  readonly marks: ReadonlyMap<string, Mark>
+  readonly saveMark: (name: string, mark: Mark) => Promise<void>
+  readonly findBodies: FindManyBodies
+  readonly senderOf: (of: TelemetryExport) => Send
+  readonly report: (report: TelemetryReport) => void
+  /** No export needs what is before the mark. */
+  readonly onPassed: (mark: Mark) => void
+  readonly now: () => number
+  readonly after: After
+  readonly random: () => number
+}
+
+export interface ExportStatus extends ExportCounts {
+  readonly name: string
+  readonly behind_bytes: number
+}
+
+/** The exports that follow the journal, each with a mark, a receiver and a failure of its own. */
+export class Telemetry {
+  readonly #parts: TelemetryParts
+  readonly #exports: readonly {readonly name: string; readonly counts: ExportCounts; readonly of: Following}[]
+
+  constructor(parts: TelemetryParts) {
+    this.#parts = parts
+    this.#exports = parts.exports.map(one => {
+      const counts = noCounts()
+      return {name: one.name, counts, of: follow(one, counts, parts, () => this.#passed())}
+    })
+  }
+
+  committed(mark: Mark): void {
+    for (const {of} of this.#exports) of.committed(mark)
+  }
+
+  async flush(): Promise<void> {
+    await Promise.all(this.#exports.map(({of}) => of.flush()))
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#exports.map(({of}) => of.close()))
+  }
+
+  status(): readonly ExportStatus[] {
+    return this.#exports.map(({name, counts, of}) => ({name, ...counts, behind_bytes: of.behind_bytes}))
+  }
+
+  #passed(): void {
+    const marks = this.#exports.map(({of}) => of.mark)
+    this.#parts.onPassed(marks.reduce((least, mark) => (isBefore(mark, least) ? mark : least)))
+  }
+}
+
+type Following = Pick<JournalExport<unknown>, 'committed' | 'flush' | 'close' | 'mark' | 'behind_bytes'>
+
+const MAX_AGE_MS = 24 * 3_600_000
+
+function follow(one: TelemetryExport, counts: ExportCounts, parts: TelemetryParts, onPassed: () => void): Following {
+  const {generation, reader, marks, saveMark, senderOf, report} = parts
+  const {kind, name, content} = one
+  const services: SpanServices = {names: namesOf(generation), generation, content}
+  const {most_items, now, after, random} = parts
+  const warn = (text: string, facts: Readonly<Record<string, string | number>>) =>
+    report({level: 'warn', text, facts: {export: name, ...facts}})
+  const following = <T>(
+    batchOf: (items: readonly T[]) => OtlpBatch,
+    make: (records: readonly ExportedRecord[]) => Promise<readonly T[]>,
+  ): Following => {
+    const encode = encoderOf(one, batchOf)
+    const delivery = new Delivery<T>({encode, send: senderOf(one), most_items, counts, now, after, random, warn})
+    return new JournalExport<T>({
+      ...{reader, mark: marks.get(name)!, make, delivery, counts, onPassed, now, after},
+      saveMark: mark =>
+        saveMark(name, mark).catch(fault =>
+          warn('how far telemetry was sent could not be written; it may be sent once more', {reason: String(fault)}),
+        ),
+      onFault: fault =>
+        report({
+          level: 'error',
+          text: 'telemetry could not be made of the journal; it is tried again',
+          facts: {export: name, reason: fault instanceof Error ? (fault.stack ?? fault.message) : String(fault)},
+        }),
+      delay_ms: parts.delay_ms,
+      most_bytes: parts.spool_bytes,
+      most_age_ms: MAX_AGE_MS,
+    })
+  }
+  const source = sourceOf(one.resource, generation, kind === 'analytics' ? one.resource['service.name']! : CALLS_SCOPE)
+  if (kind === 'logs')
+    return following<OtlpLogRecord>(
+      items => ({signal: 'logs', source, items}),
+      async records => records.flatMap(record => callLog(record, services) ?? []),
+    )
+  const spansOf = (items: readonly OtlpSpan[]): OtlpBatch => ({signal: 'traces', source, items})
+  if (kind === 'analytics')
+    return following<OtlpSpan>(spansOf, async records =>
+      records.flatMap(record => analyticsSpan(record, services) ?? []),
+    )
+  return following<OtlpSpan>(spansOf, async records => {
+    await addBodies(records, parts.findBodies)
+    const spans: OtlpSpan[] = []
+    for (const record of records) spans.push(...(await callSpans(record, services)))
+    return spans
+  })
+}
+
+function encoderOf<T>({target}: TelemetryExport, batchOf: (items: readonly T[]) => OtlpBatch) {
+  return target.protocol === 'http/json'
+    ? (items: readonly T[]) => Buffer.from(toJson(batchOf(items)))
+    : (items: readonly T[]) => toProtobuf(batchOf(items))
+}
+
+/** Bodies that are gone by now are left out. */
+async function addBodies(records: readonly ExportedRecord[], find: FindManyBodies): Promise<void> {
+  const wanted = new Map<string, ExportedRecord>()
+  for (const record of records) {
+    const {row} = record
+    if (row && row.ending !== 'again' && row.detail.keeps_bodies) wanted.set(row.id, record)
+  }
+  const rows = [...wanted.values()].map(({row}) => ({
+    id: row!.id,
+    created_at: row!.created_at,
+    last_byte_ms: row!.detail.last_byte_ms,
+  }))
+  // what was read is used again for the next: bodies are copied
+  await find(rows, found => {
+    wanted.get(found.log_id)!.bodies = found
+  })
+}

@@ -52,7 +52,6 @@ function writtenOut(tokens: readonly GateToken[]): GateToken[] {
 /** Adds the value that begins at `at` and returns where the next begins. */
 function addValue(tokens: readonly GateToken[], at: number, done: GateToken[]): number {
   const token = tokens[at]!
-  const {units} = lexicon()
   const previous = done.at(-1)
   if (token.kind === 'word') {
     const counted = wordValue(tokens, at, previous)
@@ -61,10 +60,7 @@ function addValue(tokens: readonly GateToken[], at: number, done: GateToken[]): 
       return counted.end
     }
     const behind_number = previous?.kind === 'number' || (previous?.kind === 'symbol' && previous.text === '-')
-    const unit =
-      token.text.length > 1 || behind_number
-        ? (units.get(token.text) ?? units.get(token.text.replace(/s$/, '')))
-        : undefined
+    const unit = token.text.length > 1 || behind_number ? unitNamed(token.text) : undefined
     if (unit !== undefined && (behind_number || !AMBIGUOUS.has(token.text))) {
       if (previous?.kind === 'number') done[done.length - 1] = {kind: 'number', text: measured(previous.text)}
       done.push({kind: 'unit', text: unit})
@@ -74,6 +70,12 @@ function addValue(tokens: readonly GateToken[], at: number, done: GateToken[]): 
   if (token.kind === 'number') return addScaled(tokens, at, done)
   done.push(token)
   return at + 1
+}
+
+/** A plural of more than a short form is a unit too: `kilometres`, but not `as`. */
+function unitNamed(word: string): string | undefined {
+  const {units} = lexicon()
+  return units.get(word) ?? (word.length > 4 && word.endsWith('s') ? units.get(word.slice(0, -1)) : undefined)
 }
 
 /** Words that are units behind a number only. */

@@ -97,6 +97,7 @@ test.each([
   ['In Python, how do I sort a list?', 'How do I sort a list in Python?'],
   ['Convert 5 km to miles', 'Convert five kilometres to miles'],
   ["Why isn't my wifi working?", 'Why is my wifi not working?'],
+  ['Is tea as good as coffee?', 'is tea as good as coffee'],
   ['Is my order here on the 12th of May?', 'Is my order here on May 12?'],
   ['Analyse the colour of the flavour', 'Analyze the color of the flavor'],
 ])('the same asked in other words is served: %s, %s', (a, b) => {

@@ -16,8 +16,8 @@ import {createCircuits} from '../../src/routing/breaker.ts'
 import {createStickyMemory} from '../../src/routing/choose.ts'
 import type {Intent, Settlement} from '../../src/schema/records.ts'
 import {readSettings} from '../../src/settings/index.ts'
-import {NO_SECRETS} from '../support/no-secrets.ts'
 import {knownCaller} from '../support/known-caller.ts'
+import {NO_SECRETS} from '../support/no-secrets.ts'
 
 type Handler = Dispatcher.DispatchHandler
 type Controller = Dispatcher.DispatchController

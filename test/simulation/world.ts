@@ -17,11 +17,11 @@ import {createStickyMemory} from '../../src/routing/choose.ts'
 import {keepUsageLimits, UsageLimit} from '../../src/schema/limits.ts'
 import {readSettings} from '../../src/settings/index.ts'
 import {knownCaller} from '../support/known-caller.ts'
+import {NO_SECRETS} from '../support/no-secrets.ts'
 import {Chance} from './chance.ts'
 import {VirtualClient} from './client.ts'
 import {VirtualClock} from './clock.ts'
 import {VirtualJournal} from './journal.ts'
-import {NO_SECRETS} from '../support/no-secrets.ts'
 import {play, type Served, scriptOf} from './provider.ts'
 
 /** One client's call: what it sent, and what the providers did. */

@@ -8,7 +8,7 @@ import {redacted} from '../base/log.ts'
 import {sqliteBinding} from '../base/runtime.ts'
 import {manyBodiesFinder} from '../store/bodies/index.ts'
 import {openStore, type StoreOptions} from '../store/dialect/index.ts'
-import {saveExportMark} from '../store/export-marks.ts'
+import {openExportMarks, saveExportMark} from '../store/export-marks.ts'
 import {sender} from '../telemetry/export/http.ts'
 import {journalReader} from '../telemetry/export/journal-reader.ts'
 import {partialSuccess} from '../telemetry/export/partial-success.ts'
@@ -31,6 +31,10 @@ restAfterLoad()
 
 async function open() {
   const store = await openStore(store_options, 'lists')
+  const of_journal = {writer, epoch: owner.epoch}
+  const names = setup.marks.map(([name]) => name)
+  // a thread that was started again continues where the one before was
+  const marks = await openExportMarks(store, of_journal, names, setup.marks[0]![1])
   const egresses: Egress[] = []
   const telemetry = new Telemetry({
     exports: setup.telemetry.exports,
@@ -39,8 +43,8 @@ async function open() {
     most_items: setup.most_items,
     spool_bytes: setup.spool_bytes,
     reader: journalReader(folder, owner),
-    marks: new Map(setup.marks),
-    saveMark: (name, mark) => saveExportMark(store, {writer, epoch: owner.epoch}, name, mark),
+    marks,
+    saveMark: (name, mark) => saveExportMark(store, of_journal, name, mark),
     findBodies: manyBodiesFinder(store_options, store.db),
     senderOf({name, target}) {
       const egress = egressFor(name)

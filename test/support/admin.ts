@@ -58,6 +58,12 @@ const NO_MCP: McpPort = {
   revokeTokens: () => undefined,
 }
 
+/** No manager of secrets is near. */
+const UNREACHED = {
+  ...{reachable: false, allowed: false, key_present: null, age_s: null, version: null, response_time_ms: 0},
+  ...{error: 'it does not answer', warning: null},
+}
+
 /**
  * A control plane on loopback over a new database with one organisation; its clock stands at
  * `2026-03-04T05:06:07.000Z`.
@@ -89,6 +95,7 @@ export async function startAdmin({mcp = NO_MCP, ...given}: Options = {}) {
     domain_proofs: openDomainProofs({settings, log: createLog('silent', 'gateway', () => undefined), after}),
     seal: createSeal(Buffer.alloc(32, 7)),
     bodies: bodyFinder(options, store.db),
+    testReference: async () => UNREACHED,
     ...(readsOf && {reads: readsOf(folder)}),
     now: () => now,
     failed: (cause, where) => void faults.push({cause, ...where}),

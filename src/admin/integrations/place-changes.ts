@@ -1,9 +1,10 @@
 import {Refusal} from '../../base/errors.ts'
-import {isAllowed} from '../../identity/access.ts'
 import {SECRET_SETTINGS} from '../../providers/configurations.ts'
 import {movedBy, usesHouse, usesKey} from '../../providers/places.ts'
+import type {KeptSecretMappings} from '../../schema/secret-mappings.ts'
 import {hasMask} from '../../schema/secrets.ts'
 import type {IntegrationsTable} from '../../store/tables/catalog.ts'
+import {checkMappedPlace} from '../secret-mappings.ts'
 import type {Actor} from '../services.ts'
 import {isAdmin} from '../tenancy.ts'
 
@@ -19,7 +20,7 @@ export interface CredentialsOwner {
 export interface CredentialsInput {
   readonly key?: string | null | undefined
   readonly configurations?: Readonly<Record<string, unknown>> | undefined
-  readonly secret_mappings?: readonly {readonly target_field: string}[] | undefined
+  readonly secret_mappings?: KeptSecretMappings | undefined
 }
 
 type Settings = Readonly<Record<string, unknown>>
@@ -38,12 +39,19 @@ export function checkPlace(
   actor: Actor,
   before?: IntegrationsTable,
 ): void {
-  if (columns.configurations === undefined) return
-  const after = JSON.parse(columns.configurations) as Settings
+  const after = JSON.parse(columns.configurations ?? before?.configurations ?? '{}') as Settings
   const earlier = before ? (JSON.parse(before.configurations) as Settings) : {}
   const place = movedBy(kind, earlier, after)
-  if (place === null) return
   const member = is_hidden ? 'model_config' : 'configurations'
+  const chosen = movedBy(kind, {}, after)
+  const mapped = {
+    given: given.secret_mappings,
+    before: before?.secret_mappings,
+    moved: place && `${member}.${place}`,
+    place: chosen && `${member}.${chosen}`,
+  }
+  checkMappedPlace(mapped, actor)
+  if (place === null) return
   if (usesHouse(kind, after) && !isAdmin(actor)) {
     const reason = `the gateway’s own identity logs in where ${member}.${place} says`
     throw new Refusal('secret.required', {
@@ -52,14 +60,6 @@ export function checkPlace(
     })
   }
   if (!before) return
-  const mapped =
-    given.secret_mappings ?? (JSON.parse(before.secret_mappings) as NonNullable<CredentialsInput['secret_mappings']>)
-  if (mapped.length > 0 && !isAdmin(actor) && !isAllowed(actor, ['secret_references.read'])) {
-    const reason = `${mapped[0]!.target_field} is filled from a secret reference, which would go where ${member}.${place} says`
-    const remedy =
-      'Changing that needs the scope secret_references.read, an owner, an admin or the operator; or send secret_mappings: [].'
-    throw new Refusal('secret.required', {reason, remedy})
-  }
   const kept = keptSecret(kind, member, given, columns, after, before)
   if (kept !== null) {
     const again =

@@ -21,7 +21,7 @@ import {forgetExternalPeople} from '../../store/mcp-external-sign-ins.ts'
 import * as store from '../../store/mcp-integrations.ts'
 import type {McpIntegrationsTable} from '../../store/tables/registry.ts'
 import {type OperationCall, operation} from '../operation.ts'
-import {mappingsColumn, mappingsOf} from '../secret-mappings.ts'
+import {checkMappedPlace, mappingsColumn, mappingsOf} from '../secret-mappings.ts'
 import {freeSlug} from '../slugs.ts'
 import {type CallerScope, found, isAdmin, namedWorkspace} from '../tenancy.ts'
 import {configurationColumns, urlColumns} from './connection.ts'
@@ -141,6 +141,7 @@ async function created(call: OperationCall<undefined, undefined, typeof McpInteg
   if (body.slug && (await taken(body.slug)))
     throw new Refusal('row.exists', {object: 'MCP integration', field: 'slug', value: body.slug})
   const owner = {id: newId(), organisation_id, workspace_id: workspace?.id ?? null}
+  checkMappedPlace({given: body.secret_mappings, before: undefined, moved: null, place: 'url'}, actor)
   const integration: McpIntegrationsTable = {
     ...owner,
     slug: body.slug ?? (await freeSlug('', body.name, 10, taken)),
@@ -176,6 +177,8 @@ async function updated(call: OperationCall<typeof params, undefined, typeof McpI
   const {actor, app, db, body, now} = call
   const before = await reachMcpIntegration(call, call.params.mcpIntegrationId, 'update')
   const address = body.url === undefined ? {} : urlColumns(app, before, body.url, isAdmin(actor), before)
+  const moved = body.url === undefined || body.url === before.url ? null : 'url'
+  checkMappedPlace({given: body.secret_mappings, before: before.secret_mappings, moved, place: 'url'}, actor)
   const of_configurations = configurationColumns(app, before, body, before)
   // subjects of another provider are other people
   if (changesExternalAuth(call, {...before, ...of_configurations}, before)) await forgetExternalPeople(db, before.id)

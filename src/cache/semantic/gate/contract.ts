@@ -1,5 +1,5 @@
 /** A change of the rules or of a table is a new version: entries of the old one are not found. */
-export const GATE_VERSION = 1
+export const GATE_VERSION = 2
 
 /** `numbers` compares numbers, units and dates only; `off` compares nothing. */
 export type GateMode = 'strict' | 'numbers' | 'off'
@@ -13,6 +13,7 @@ export type GateClass =
   | 'dates'
   | 'quotes'
   | 'code'
+  | 'wording'
   | 'names'
   | 'negation'
   | 'opposites'

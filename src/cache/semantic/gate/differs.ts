@@ -8,6 +8,7 @@ const STRICT: readonly GateClass[] = [
   'dates',
   'quotes',
   'code',
+  'wording',
   'names',
   'negation',
   'pronouns',

@@ -9,6 +9,7 @@ import {scan, written} from './scan.ts'
 import {type Structure, structureOf} from './structure.ts'
 import type {GateToken} from './token.ts'
 import {withValues} from './values.ts'
+import {wordingOf} from './wording.ts'
 
 /** A longer text has more words than 2 KB of features can hold, or says one thing too often to be compared. */
 const MAX_CHARACTERS = 8 * 1024
@@ -37,6 +38,8 @@ export function featuresOf(text: string, key: Uint8Array): GateFeatures | null {
   found.language = [language.name]
   found.kind = meaning.kinds
   found.direction = meaning.order
+  const wording = language.is_english ? wordingOf(form) : null
+  if (wording !== null) found.wording = [wording]
   // nothing is left to compare but the text itself
   if (words.size === 0) found.words = [text.normalize('NFKC').trim()]
   const {hash, hmac} = hashersOf(key)
@@ -82,7 +85,7 @@ function englishMeaning(tokens: readonly GateToken[]): Meaning {
 function plainMeaning(tokens: readonly GateToken[]): Meaning {
   const {polite, joined} = lexicon()
   const items = tokens
-    .filter(({kind, text}) => kind !== 'break' && !(kind === 'word' && polite.has(text)))
+    .filter(({kind, text}, at) => kind !== 'break' && !(kind === 'word' && polite.has(text) && isApart(tokens, at)))
     .flatMap(({kind, text}): GateItem[] => {
       if (kind !== 'word') return [{of: kind, text}]
       const words = joined.get(text) ?? [text.replaceAll('ß', 'ss')]
@@ -94,6 +97,12 @@ function plainMeaning(tokens: readonly GateToken[]): Meaning {
     kinds: [],
     order: items.map(({of, text}) => `${of} ${text}`),
   }
+}
+
+/** Begins the text, or stands behind a comma or a full stop, and before one or the end. */
+function isApart(tokens: readonly GateToken[], at: number): boolean {
+  const [before, after] = [tokens[at - 1], tokens[at + 1]]
+  return (before === undefined || before.kind === 'break') && (after === undefined || after.kind === 'break')
 }
 
 function isContent({of, text}: GateItem): boolean {

@@ -14,12 +14,18 @@ const abbreviations = new Set(ABBREVIATIONS.split(/\s+/))
 const WITH_DIGIT = /\d/
 /** A small b behind a capital is a bit, a capital one a byte. */
 const BITS = /^[KMGT]b$/
+/** Of these the case of the first letter is a factor of a thousand and more. */
+const CASED = /^(?:M(?:W|Wh|V|A|Pa|g|N|J)|m(?:W|Wh|Hz|Pa|B))$/
 const LETTERS = /^[\p{L}\p{M}]+$/u
 
 /** Tokens of a run of characters without the punctuation around it. True: a full stop behind it ends no sentence. */
 export function addCore(core: string, first: boolean, tokens: GateToken[]): boolean {
   if (core.length > MAX_KNOWN) {
     tokens.push({kind: 'name', text: core})
+    return false
+  }
+  if (core === '-' && isTerm(tokens.at(-1))) {
+    tokens.push({kind: 'symbol', text: '-'})
     return false
   }
   if (LETTERS.test(core)) {
@@ -40,8 +46,13 @@ export function addCore(core: string, first: boolean, tokens: GateToken[]): bool
   return abbreviations.has(core.toLowerCase())
 }
 
+/** Behind these a hyphen is a minus. */
+function isTerm(token: GateToken | undefined): boolean {
+  return token?.kind === 'number' || token?.kind === 'unit'
+}
+
 function addWord(core: string, first: boolean, tokens: GateToken[]) {
-  if (BITS.test(core) && tokens.at(-1)?.kind === 'number') {
+  if ((BITS.test(core) || CASED.test(core)) && tokens.at(-1)?.kind === 'number') {
     tokens.push({kind: 'unit', text: unitOf(core)!})
     return
   }
@@ -51,7 +62,7 @@ function addWord(core: string, first: boolean, tokens: GateToken[]) {
   if (is_camel && !/^(?:mac|web|tv|watch)OS$/.test(core)) tokens.push({kind: 'name', text: core})
   else {
     const folded = core.toLowerCase()
-    const is_name = NOT_PRONOUNS.has(core) || (capital && HOMONYMS.has(folded))
+    const is_name = NOT_PRONOUNS.has(core) || (capital && (HOMONYMS.has(folded) || core === 'A'))
     tokens.push({kind: 'word', text: is_name ? core : folded, capital})
   }
 }
@@ -134,7 +145,7 @@ function addNumber(core: string, tokens: GateToken[]): boolean {
 function unitOf(suffix: string): string | null {
   if (suffix === '') return null
   if (BITS.test(suffix)) return `u:${suffix[0]!.toLowerCase()}bit`
-  if (suffix === 'M' || suffix === 'MW' || suffix === 'mW') return `u:=${suffix}`
+  if (suffix === 'M' || CASED.test(suffix)) return `u:=${suffix}`
   return lexicon().units.get(suffix.toLowerCase()) ?? null
 }
 

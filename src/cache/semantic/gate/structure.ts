@@ -57,8 +57,11 @@ function contentOf({items, is_general}: GateQuestion, fillers: string[]): GateIt
     const next = items[at + 1]
     const beside_sign = next?.of === 'symbol' || items[at - 1]?.of === 'symbol'
     if (item.of !== 'word' || beside_sign) content.push(item)
-    else if (polite.has(item.text) || item.text === 'it') continue
+    else if (polite.has(item.text) && (item.text === 'please' || items[at - 1]?.text === ',' || at === 0)) continue
+    else if (item.text === 'it') continue
     else if (item.text === 'of') content.push(item)
+    // "vitamin a", "plan a"
+    else if (item.text === 'a' && (next === undefined || next.text === ',')) content.push(item)
     else if (stop.has(item.text)) continue
     else if (is_general && (item.text === 'my' || item.text === 'your')) continue
     else if (may_stay.has(item.text) && next?.of !== 'number') fillers.push(item.text)

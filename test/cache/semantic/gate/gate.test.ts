@@ -104,6 +104,43 @@ test.each([
   expect(verdict(a, b)).toBeNull()
 })
 
+test.each([
+  ['How do you say please in German?', 'How do you say thank you in German?'],
+  ['How do you say hello in French?', 'How do you say please in French?'],
+  ['Translate to French: thanks', 'Translate to French: please'],
+  ['Reply with hello', 'Reply with thanks'],
+  ['Wie sagt man danke auf Englisch?', 'Wie sagt man bitte auf Englisch?'],
+  ['Write a thank you card', 'Write a card'],
+  ['Is colour a British spelling?', 'Is color a British spelling?'],
+  ['Is recieve spelled correctly?', 'Is receive spelled correctly?'],
+  ['What is another word for big?', 'What is another word for large?'],
+  ['Give me a synonym for fast', 'Give me a synonym for quick'],
+  ['How many letters are in colour?', 'How many letters are in color?'],
+  ['What is the plural of mouse?', 'What is the plural of mice?'],
+  ['Correct this sentence: he dont like it', "Correct this sentence: he don't like it"],
+  ['Correct the grammar: she like it', 'Correct the grammar: she likes it'],
+  ['Fix capitalization: i live in paris', 'Fix capitalization: I live in Paris'],
+  ['Reverse this string: abc', 'Reverse this string: ABC'],
+  ['What is the ASCII code of a?', 'What is the ASCII code of A?'],
+  ['Count the words: please just really do it', 'Count the words: do it'],
+  ['Summarize: I bought a car', 'Summarize: I purchased an automobile'],
+])('what is asked about words is served to the same words: %s, %s', (a, b) => {
+  expect(verdict(a, b)).not.toBeNull()
+  expect(verdict(a, a)).toBeNull()
+})
+
+test.each([
+  ['How does a 5 mW laser work?', 'How does a 5 MW laser work?'],
+  ['Is 100 mg safe?', 'Is 100 Mg safe?'],
+  ['What is 10 - 5 - 2?', 'What is 10 5 2?'],
+  ['What is 10 - 5 - 2?', 'What is 10, 5, 2?'],
+  ['Which vitamin A foods are there?', 'Which vitamin foods are there?'],
+  ['Hepatitis A symptoms', 'Hepatitis symptoms'],
+  ['Explain plan a', 'Explain plan'],
+])('a letter or a sign that says something is compared: %s, %s', (a, b) => {
+  expect(verdict(a, b)).not.toBeNull()
+})
+
 test('no more than three fillers may be left over', () => {
   expect(verdict('Explain tides', 'Just simply explain tides properly')).toBeNull()
   expect(verdict('Explain tides', 'Just simply really explain tides properly')).toBe('fillers')

@@ -249,6 +249,8 @@ function codePairs([request, block]: readonly [string, readonly string[]], at: n
 export function neutralPairs(): MinimalPair[] {
   return [...english, ...foreign.map(([, text]) => text)].flatMap((text, at) => {
     const is_english = at < english.length
+    // how they are written is what they ask about
+    if (/spelling|grammar/.test(text)) return []
     const pairs: MinimalPair[] = [
       {kind: 'spaces', a: text, b: `  ${outsideQuotes(text, part => part.replaceAll(' ', '  '))}\n`},
       {kind: 'punctuation', a: text, b: text.replace(/[.?!]$/, '')},
@@ -258,6 +260,8 @@ export function neutralPairs(): MinimalPair[] {
     if (!has_case) pairs.push({kind: 'case', a: text, b: text.toLowerCase()})
     if (!has_case && is_english) pairs.push({kind: 'case', a: text, b: text.toUpperCase()})
     if (!is_english) return pairs
+    // it could belong to what stands behind the colon
+    const has_material = /:\s/.test(text)
     const small = text[0]!.toLowerCase() + text.slice(1)
     pairs.push(
       {kind: 'please', a: text, b: `Please ${small}`},
@@ -273,7 +277,7 @@ export function neutralPairs(): MinimalPair[] {
       {kind: 'contraction', a: text, b: text.replace(/^(Who|Where|Why|How|When) is /, "$1's ")},
       {kind: 'contraction', a: within(text, 'if it does not work'), b: within(text, "if it doesn't work")},
     )
-    return pairs.filter(({a, b}) => a !== b)
+    return pairs.filter(({a, b}) => a !== b && !(has_material && b.includes(', please')))
   })
 }
 

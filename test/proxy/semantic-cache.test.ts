@@ -175,6 +175,8 @@ describe('with the built-in embedder', () => {
     expect([answered[0] === answered[1], provider.received.length]).toEqual([false, 2])
     const found = await ask(SECOND)
     expect([status(found), await contentOf(found)]).toEqual(['SEMANTIC HIT', answered[1]])
+    const former = await ask(ASKED)
+    expect([status(former), await contentOf(former)]).toEqual(['SEMANTIC HIT', answered[1]])
   })
 
   test('SC16, SC31: what has ended is not found, and a copy ends with what it copies', async () => {
@@ -332,6 +334,7 @@ describe('with other settings', () => {
 describe('with a service', () => {
   /** The vectors it gives, by text; another text: one of its own. */
   const VECTORS: Record<string, number[]> = {[ASKED]: [1, 0, 0, 0], [PARAPHRASE]: [2, 0.1, 0, 0]}
+  const LONG = Buffer.from(`{"data":[{"embedding":[1${',1'.repeat(1 << 20)}]}]}`)
   let embedder: FakeProvider
   beforeAll(async () => {
     embedder = await fakeProvider(embed)
@@ -392,6 +395,9 @@ describe('with a service', () => {
     ['NaN', (response: ServerResponse) => response.end('{"data":[{"embedding":[1,null,"x",2]}]}')],
     ['zero', (response: ServerResponse) => response.end('{"data":[{"embedding":[0,0,0,0]}]}')],
     ['no JSON', (response: ServerResponse) => response.end('<html>')],
+    ['a redirect', (response: ServerResponse) => response.writeHead(307, {location: provider.url}).end()],
+    ['2 MB', (response: ServerResponse) => response.end(LONG)],
+    ['an error as 200', (response: ServerResponse) => response.end('{"error":{"message":"no"},"data":[]}')],
     ['a broken connection', (response: ServerResponse) => response.destroy()],
   ])('SC12: with %s from it the call goes on as MISS, and after five the service is left alone', async (_, answer) => {
     embedder.answer((__, response) => void answer(response))
@@ -427,6 +433,23 @@ describe('with a service', () => {
       .poll(async () => (await rowsOf(2)).map(({endpoint, error}) => [endpoint, error]), {timeout: 10_000})
       .toContainEqual(['embed', 'the service did not answer'])
     expect(provider.received).toHaveLength(0)
+  })
+
+  test('a leader that leaves while the service is silent leaves the lead to those that wait', async () => {
+    embedder.answer(() => undefined)
+    const leaving = new AbortController()
+    const body = JSON.stringify({model: 'gpt-4o-mini', messages: [{role: 'user', content: 'Silence for many'}]})
+    const headers = {'content-type': 'application/json', ...config()}
+    const call = (signal?: AbortSignal) =>
+      gateway.call('/v1/chat/completions', {method: 'POST', headers, body, signal: signal ?? null})
+    const first = call(leaving.signal).catch(() => 'left')
+    await expect.poll(() => embedder.received.length, {timeout: 10_000}).toBe(1)
+    const others = [call(), call()]
+    leaving.abort()
+    expect(await first).toBe('left')
+    expect((await Promise.all(others)).map(({status}) => status)).toEqual([200, 200])
+    expect(provider.received).toHaveLength(1)
+    expect(embedder.received).toHaveLength(1)
   })
 
   test('a call that is refused asks no embedding', async () => {

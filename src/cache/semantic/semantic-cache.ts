@@ -18,7 +18,7 @@ export interface SemanticCacheOptions {
   readonly embedder: Embedder | null
   readonly vectors: VectorStore
   /** Answers, by the digests of entries. */
-  readonly answers: Pick<Cache, 'get'>
+  readonly answers: Pick<Cache, 'get' | 'delete'>
   /** Of the digests in features. */
   readonly features_key: Uint8Array
   readonly gate: GateMode
@@ -112,7 +112,8 @@ export class SemanticCache {
     let result: SearchResult = 'miss'
     try {
       for (const entry of await this.#near(question, threshold)) {
-        if (entry.created_at_ms + max_age_ms <= now()) continue
+        const ages_at_ms = endOf(entry.created_at_ms, max_age_ms, question.is_relative)
+        if (ages_at_ms <= now()) continue
         if (this.#difference(entry, question) !== null) {
           result = 'gate'
           continue
@@ -124,7 +125,7 @@ export class SemanticCache {
           this.#options.vectors.remove(entry.partition, [entry.id])
           continue
         }
-        const ends_at_ms = Math.min(answer.expires_at_ms, entry.expires_at_ms)
+        const ends_at_ms = Math.min(answer.expires_at_ms, entry.expires_at_ms, ages_at_ms)
         if (ends_at_ms <= now() || answer.stored_at_ms + max_age_ms <= now()) continue
         onResult(is_shadow ? 'would_hit' : 'hit')
         return {answer, similarity, log_id, ends_at_ms}
@@ -136,9 +137,9 @@ export class SemanticCache {
     return null
   }
 
-  /** Removes all entries that would be given for the question. Never rejects. */
+  /** Removes all entries that would be given for the question, and their answers. Never rejects. */
   async forget(question: SemanticQuestion, threshold: number): Promise<void> {
-    const {vectors} = this.#options
+    const {vectors, answers} = this.#options
     for (let round = 0; round < MAX_ROUNDS; round++) {
       const found = await this.#near(question, threshold).catch(() => [])
       const same = found.filter(entry => this.#difference(entry, question) === null)
@@ -147,6 +148,12 @@ export class SemanticCache {
         question.partition,
         same.map(({id}) => id),
       )
+      // else the other words would be answered with the old one still
+      try {
+        for (const {workspace_id, digest} of same) await answers.delete({workspace_id, digest})
+      } catch {
+        return // the answers that are left end in their time
+      }
     }
   }
 

@@ -33,11 +33,14 @@ export function semanticText(endpoint: EndpointName, body: JsonBodyOf): Semantic
         ? whole(body.input, 'input')
         : lastOf(body.input, 'input', message => isItem(message) && isPlainMessage(message))
     case 'complete':
-      return typeof body.prompt === 'string' ? whole(body.prompt, 'prompt') : null
+      // with `echo` the answer repeats the prompt
+      return typeof body.prompt === 'string' && isOff(body.echo) ? whole(body.prompt, 'prompt') : null
     default:
       return null
   }
 }
+
+const isOff = (value: unknown) => value === undefined || value === null || value === false
 
 function whole(text: string, member: 'input' | 'prompt'): SemanticText | null {
   return text.trim() === '' ? null : {text, member, masked: MARK}

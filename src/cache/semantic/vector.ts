@@ -16,11 +16,22 @@ export function unitVector(values: readonly unknown[] | Float32Array): Float32Ar
 
 const LEAST_LENGTH = 1e-12
 
-/** The cosine of two vectors of length 1, in -1..1; NaN where they cannot be compared. */
+/** The most by which rounding changes a length. */
+const ROUNDING = 1e-3
+
+/**
+ * The cosine of two vectors of length 1, in -1..1; NaN where they cannot be compared, or the
+ * first, which was stored, is not of length 1.
+ */
 export function cosine(one: Float32Array, other: Float32Array): number {
   if (one.length !== other.length) return Number.NaN
   let sum = 0
-  for (let at = 0; at < one.length; at++) sum += one[at]! * other[at]!
+  let mine = 0
+  for (let at = 0; at < one.length; at++) {
+    sum += one[at]! * other[at]!
+    mine += one[at]! * one[at]!
+  }
+  if (Math.abs(mine - 1) > ROUNDING) return Number.NaN
   return Math.max(-1, Math.min(1, sum))
 }
 

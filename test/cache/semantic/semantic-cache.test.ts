@@ -19,9 +19,13 @@ const EMBEDDER: Embedder = {
 const ANSWER: FoundEntry = {body: Buffer.from('{}'), stored_at_ms: NOW_MS - 1_000, expires_at_ms: NOW_MS + 60_000}
 
 /** A cache whose store gives these entries, and what it was bidden to write. */
-async function cacheOf(entries: readonly Partial<SimilarEntry>[], {has_answer = true, fails = false} = {}) {
+async function cacheOf(
+  entries: readonly Partial<SimilarEntry>[],
+  {has_answer = true, fails = false, text = 'What is DNS?'} = {},
+) {
   const removed: number[] = []
   const added: NewSimilarEntry[] = []
+  const dropped: string[] = []
   const results: SearchResult[] = []
   let features = ''
   const cache = new SemanticCache({
@@ -37,7 +41,7 @@ async function cacheOf(entries: readonly Partial<SimilarEntry>[], {has_answer = 
       remove: (_, ids) => void removed.push(...ids),
       close: async () => undefined,
     },
-    answers: {get: () => (has_answer ? ANSWER : undefined)},
+    answers: {get: () => (has_answer ? ANSWER : undefined), delete: ({digest}) => void dropped.push(digest)},
     features_key: Buffer.alloc(32),
     gate: 'strict',
     threshold: undefined,
@@ -45,10 +49,10 @@ async function cacheOf(entries: readonly Partial<SimilarEntry>[], {has_answer = 
     now: () => NOW_MS,
     onResult: result => void results.push(result),
   })
-  const question = (await cache.ask('What is DNS?', {workspace_id: 'w', partition: 'p'}, null))!
+  const question = (await cache.ask(text, {workspace_id: 'w', partition: 'p'}, null))!
   features = JSON.stringify(question.features)
   const find = (threshold = 0.8, max_age_ms = 3_600_000) => cache.find(question, threshold, max_age_ms)
-  return {cache, question, find, removed, added, results}
+  return {cache, question, find, removed, added, results, dropped}
 }
 const entry = (partition: string, features: string): SimilarEntry => ({
   id: 0,
@@ -106,9 +110,23 @@ test('an entry that is older than the asker’s max_age is passed over; a store 
 })
 
 test('SC15: a refresh removes all that is similar', async () => {
-  const {cache, question, removed} = await cacheOf([{}, {similarity: 0.7}, {}, {features: '{"v":0}'}])
+  const {cache, question, removed, dropped} = await cacheOf([
+    {digest: 'a'},
+    {similarity: 0.7},
+    {digest: 'b'},
+    {features: '{"v":0}'},
+  ])
   await cache.forget(question, 0.8)
   expect(removed).toEqual([0, 2])
+  expect(dropped).toEqual(['a', 'b'])
+})
+
+test('who asks for what is current gets no answer of an hour ago, whatever words it was stored under', async () => {
+  const old = {created_at_ms: NOW_MS - 900_000}
+  expect(await (await cacheOf([old])).find()).not.toBeNull()
+  expect(await (await cacheOf([old], {text: 'What is DNS currently?'})).find()).toBeNull()
+  const young = await cacheOf([{created_at_ms: NOW_MS - 890_000}], {text: 'What is DNS currently?'})
+  expect((await young.find())?.ends_at_ms).toBe(NOW_MS + 10_000)
 })
 
 test('an entry holds no word of the text', async () => {

@@ -56,6 +56,8 @@ test('each dialect has its text, and its parts are kept apart from it', () => {
   const item = {type: 'message', role: 'user', content: [{type: 'input_text', text: 'one'}]}
   expect(semanticText('createModelResponse', {input: [item]})).toMatchObject({text: 'one', member: 'input'})
   expect(semanticText('complete', {prompt: 'one'})).toMatchObject({text: 'one', member: 'prompt'})
+  expect(semanticText('complete', {prompt: 'one', echo: false})?.text).toBe('one')
+  expect(semanticText('complete', {prompt: 'one', echo: true})).toBeNull()
   expect([semanticText('complete', {prompt: ['one']}), semanticText('embed', {input: 'one'})]).toEqual([null, null])
 })
 

@@ -33,6 +33,8 @@ test('a vector has length 1, and what is no direction is none', () => {
   for (const wrong of [[], [0, 0], [Number.NaN, 1], [1, Number.POSITIVE_INFINITY], ['1', 2], [null, 1], [1e200, 1e200]])
     expect(unitVector(wrong as number[]), JSON.stringify(wrong)).toBeNull()
   expect(cosine(draw(3), draw(4))).toBeNaN()
+  // a row whose bytes were damaged is as near to everything
+  expect(cosine(Float32Array.of(1_000, 0), Float32Array.of(1, 0))).toBeNaN()
 })
 
 test('signs find the nearest of many, and neither what has ended nor what was deleted', () => {

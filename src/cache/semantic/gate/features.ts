@@ -99,7 +99,7 @@ function plainMeaning(tokens: readonly GateToken[]): Meaning {
   }
 }
 
-/** Begins the text, or stands behind a comma or a full stop, and before one or the end. */
+/** True of a word between the ends of the text, commas and full stops. */
 function isApart(tokens: readonly GateToken[], at: number): boolean {
   const [before, after] = [tokens[at - 1], tokens[at + 1]]
   return (before === undefined || before.kind === 'break') && (after === undefined || after.kind === 'break')

@@ -5,12 +5,12 @@ import {withValues} from './values.ts'
 /** Requests on how something is written: a capital, a comma or a space is the answer. */
 const ON_WRITING =
   /\b(?:capitali[sz]\w*|(?:upper|lower|title|camel|snake)[ -]?case\w*|punctuat\w*|spelling|grammar\w*|proofread\w*|typos?|ascii|unicode|hyphen\w*|syllables?|letters|characters)\b/i
-/** What is done to a material letter by letter. */
+/** Work on a material letter by letter. */
 const ON_LETTERS = /\b(?:correct|fix|edit|reverse|sort|count|parse|encode|decode|hash|escape)\b/i
 /** Requests on words: another word for the same is another request. */
 const ON_WORDS =
   /\b(?:say|says|said|saying|spell|spells|spelled|spelt|words?|synonyms?|antonyms?|plural|singular|pronounc\w*|conjugat\w*|translat\w*|means?|meaning|define|definition|rhymes?|acronym|abbreviation|phrase|rewrite|rephrase|paraphrase|sentences?|verbs?|nouns?|adjectives?|tense|called|etymology|reply|respond|print|output)\b/i
-/** What follows is a material, not a request. */
+/** A material follows, which is no request. */
 const MATERIAL = /:\s(?=\s{0,8}\S)/
 const OPENING = /^\s{0,16}(?:(?:please|hello|hi|hey)\b[,!.]{0,2}\s{0,8}){1,4}/i
 const CLOSING = /[\s,.!?]{1,8}(?:please|thanks|thank you)$/i

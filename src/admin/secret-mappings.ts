@@ -47,8 +47,8 @@ interface MappedPlace {
 }
 
 /**
- * Refuses (`secret.required`) to send the value of a reference to a place that the caller chose, unless the caller has a
- * right to references: otherwise whoever may make an integration would read secrets at a host of their own.
+ * Refuses (`secret.required`) to send the value of a reference to a place that the caller chose, unless the caller has
+ * a right to references: otherwise every author of an integration could read secrets at a host of their own.
  */
 export function checkMappedPlace({given, before, moved, place}: MappedPlace, actor: Actor): void {
   const kept = before === undefined ? [] : mappingsOf(before)

@@ -224,27 +224,27 @@ describe('what nobody can give again', () => {
     const {id} = (await admin.asAdmin('POST', '/v1/secret-references', {name: 'Own', ...manager})).body
     const secret_mappings = [{target_field: 'key', secret_reference_id: id}]
     const refused = [400, expect.stringContaining('secret reference')]
-    const said = ({status, body}: Awaited<ReturnType<typeof admin.asWorkspace>>) => [status, body.data?.message]
+    const outcome = ({status, body}: Awaited<ReturnType<typeof admin.asWorkspace>>) => [status, body.data?.message]
     const made = {name: 'M', ai_provider_id: 'openai', secret_mappings}
     const host = {configurations: {custom_host: 'https://mine.example/v1'}}
-    expect(said(await admin.asWorkspace('POST', '/v1/integrations', {...made, ...host}))).toEqual(refused)
+    expect(outcome(await admin.asWorkspace('POST', '/v1/integrations', {...made, ...host}))).toEqual(refused)
     // to the vendor it may go
     expect((await admin.asWorkspace('POST', '/v1/integrations', made)).status).toBe(200)
     // nor by two steps
     const path = await create('openai', host.configurations, {key: KEY}, admin.asWorkspace)
-    expect(said(await admin.asWorkspace('PUT', path, {secret_mappings}))).toEqual(refused)
+    expect(outcome(await admin.asWorkspace('PUT', path, {secret_mappings}))).toEqual(refused)
     expect((await admin.asAdmin('PUT', path, {secret_mappings})).status).toBe(200)
     expect((await admin.asWorkspace('PUT', path, {secret_mappings, name: 'Same'})).status).toBe(200)
     const server = {name: 'S', url: 'https://mine.example/mcp', auth_type: 'headers', transport: 'http'}
     const of_mcp = [{target_field: 'configurations.custom_headers', secret_reference_id: id, value_format: 'json'}]
-    expect(said(await admin.asWorkspace('POST', '/v1/mcp-integrations', {...server, secret_mappings: of_mcp}))).toEqual(
-      refused,
-    )
+    expect(
+      outcome(await admin.asWorkspace('POST', '/v1/mcp-integrations', {...server, secret_mappings: of_mcp})),
+    ).toEqual(refused)
     const {body} = await admin.asWorkspace('POST', '/v1/mcp-integrations', server)
     const of_server = `/v1/mcp-integrations/${body.id}`
-    expect(said(await admin.asWorkspace('PUT', of_server, {secret_mappings: of_mcp}))).toEqual(refused)
+    expect(outcome(await admin.asWorkspace('PUT', of_server, {secret_mappings: of_mcp}))).toEqual(refused)
     expect((await admin.asAdmin('PUT', of_server, {secret_mappings: of_mcp})).status).toBe(200)
-    expect(said(await admin.asWorkspace('PUT', of_server, {url: 'https://other.example/mcp'}))).toEqual(refused)
+    expect(outcome(await admin.asWorkspace('PUT', of_server, {url: 'https://other.example/mcp'}))).toEqual(refused)
   })
 
   test('the gateway’s own identity is moved, and taken, by an admin', async () => {

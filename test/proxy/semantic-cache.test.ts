@@ -293,7 +293,7 @@ describe('with the built-in embedder', () => {
     )
     for (const [path, body] of [
       ['/v1/completions', (prompt: string) => ({model: 'm', prompt})],
-      ['/v1/responses', (input: string) => ({model: 'm', input})],
+      ['/v1/responses', (input: string) => ({model: 'm', input, store: false})],
     ] as const) {
       const statuses = []
       for (const text of [ASKED, PARAPHRASE]) {

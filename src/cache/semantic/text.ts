@@ -29,6 +29,8 @@ export function semanticText(endpoint: EndpointName, body: JsonBodyOf): Semantic
     case 'messages':
       return lastOf(body.messages, 'messages', isPlainMessage)
     case 'createModelResponse':
+      // one that is stored can be read and continued by its id, and both show the words of the first asker
+      if (body.store !== false) return null
       return typeof body.input === 'string'
         ? whole(body.input, 'input')
         : lastOf(body.input, 'input', message => isItem(message) && isPlainMessage(message))

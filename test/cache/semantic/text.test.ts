@@ -41,7 +41,9 @@ test('SC11: an image, sound, a file, a tool message or a call of a tool in the h
   expect(chat({role: 'tool', tool_call_id: 't', content: 'x'}, user('and now?'))).toBeNull()
   expect(chat({role: 'assistant', content: '', tool_calls: [{id: 't'}]}, user('and now?'))).toBeNull()
   expect(chat({role: 'assistant', content: 'x', function_call: {name: 'f'}}, user('and now?'))).toBeNull()
-  expect(semanticText('createModelResponse', {input: [{type: 'function_call_output'}, user('x')]})).toBeNull()
+  expect(
+    semanticText('createModelResponse', {store: false, input: [{type: 'function_call_output'}, user('x')]}),
+  ).toBeNull()
 })
 
 test('each dialect has its text, and its parts are kept apart from it', () => {
@@ -52,9 +54,17 @@ test('each dialect has its text, and its parts are kept apart from it', () => {
   const found = semanticText('messages', {system: 'Be brief.', messages: [user(parts)]})
   expect(found).toMatchObject({text: 'one\n\ntwo', member: 'messages'})
   expect(found?.masked).toMatchObject([{role: 'user', content: [{cache_control: {type: 'ephemeral'}}, {type: 'text'}]}])
-  expect(semanticText('createModelResponse', {input: 'one'})).toMatchObject({text: 'one', member: 'input'})
+  expect(semanticText('createModelResponse', {store: false, input: 'one'})).toMatchObject({
+    text: 'one',
+    member: 'input',
+  })
   const item = {type: 'message', role: 'user', content: [{type: 'input_text', text: 'one'}]}
-  expect(semanticText('createModelResponse', {input: [item]})).toMatchObject({text: 'one', member: 'input'})
+  expect(semanticText('createModelResponse', {store: false, input: [item]})).toMatchObject({
+    text: 'one',
+    member: 'input',
+  })
+  for (const store of [undefined, true, null])
+    expect(semanticText('createModelResponse', {store, input: 'one'})).toBeNull()
   expect(semanticText('complete', {prompt: 'one'})).toMatchObject({text: 'one', member: 'prompt'})
   expect(semanticText('complete', {prompt: 'one', echo: false})?.text).toBe('one')
   expect(semanticText('complete', {prompt: 'one', echo: true})).toBeNull()

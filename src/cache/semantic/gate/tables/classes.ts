@@ -30,11 +30,9 @@ hebrew latin czech hungarian romanian ukrainian thai vietnamese indonesian
 `
 /** Words that may be left over, at most three: the answer is the same without them. */
 export const FILLERS = `
-just really actually basically simply literally honestly definitely certainly exactly precisely truly quite very
-rather somewhat properly correctly easily effectively efficiently personally specifically generally usually typically
-normally essentially obviously possibly perhaps maybe somehow proper also too anyway anyways actual various given
-especially particularly overall currently presently here there successfully totally completely absolutely ahead indeed
-clearly
+just really actually basically simply literally honestly exactly precisely truly quite very rather properly correctly
+easily effectively efficiently personally specifically essentially obviously somehow proper also too anyway anyways
+actual various given especially particularly overall currently presently here there successfully ahead indeed clearly
 `
 /** Words of politeness; dropped wherever they are. */
 export const POLITE = `

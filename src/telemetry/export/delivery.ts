@@ -35,6 +35,7 @@ export interface DeliveryOptions<T> {
 const MOST_BYTES = 2 << 20
 const FIRST_DELAY_MS = 1_000
 const MAX_DELAY_MS = 60_000
+const LEAST_REST_MS = 500
 const WARN_EVERY_MS = 60_000
 /** After so long a size that was too large is tried again, doubled. */
 const WIDEN_EVERY_MS = 600_000
@@ -47,6 +48,8 @@ export class Delivery<T> {
   #narrowed_at_ms = 0
   #failures = 0
   #warned_at_ms = Number.NEGATIVE_INFINITY
+  /** A time of rest that a receiver named, or that follows its failure, and the end of its timer. */
+  #uncount: (() => void) | undefined
   #wake: (() => void) | undefined
 
   constructor(options: DeliveryOptions<T>) {
@@ -60,7 +63,7 @@ export class Delivery<T> {
 
   /**
    * True when all of them are taken, or never will be; false when it was stopped, or they are wanted no more
-   * (`isWanted`, behind each failure).
+   * (`isWanted`, behind each failure and each wait).
    */
   async deliver(items: readonly T[], isWanted: () => boolean): Promise<boolean> {
     const {most_items, now, most_ms = Number.POSITIVE_INFINITY, counts} = this.#options
@@ -82,30 +85,44 @@ export class Delivery<T> {
     return true
   }
 
+  /** Looks again, in a wait, at what is wanted; the receiver rests as long as it said. */
+  recheck(): void {
+    this.#wake?.()
+  }
+
   /** Ends waiting, and the request in progress. */
   stop(): void {
     this.#stopped.abort()
+    this.#uncount?.()
     this.#wake?.()
   }
 
   async #try(items: readonly T[]): Promise<'done' | 'halve' | 'again'> {
     if (items.length === 0) return 'done'
     if (this.#stopped.signal.aborted) return 'again'
+    if (this.#uncount) {
+      await new Promise<void>(resolve => {
+        this.#wake = resolve
+      })
+      this.#wake = undefined
+      return 'again'
+    }
     const {encode, send, counts} = this.#options
     const body = encode(items)
     if (body.length > this.#bound && items.length > 1) return 'halve'
     const outcome = await send(body, this.#stopped.signal)
     if (outcome.kind === 'taken') {
       this.#failures = 0
-      counts.sent += items.length - Math.min(items.length, outcome.rejected)
-      counts.rejected += outcome.rejected
-      if (outcome.rejected > 0)
-        this.#warn('the collector rejected a part of the telemetry', {rejected: outcome.rejected})
+      // it may say any number
+      const rejected = Math.min(items.length, outcome.rejected)
+      counts.sent += items.length - rejected
+      counts.rejected += rejected
+      if (rejected > 0) this.#warn('the collector rejected a part of the telemetry', {rejected})
       return 'done'
     }
     if (outcome.kind === 'later') {
       counts.failures++
-      await this.#wait(outcome.after_ms ?? this.#backoff(), outcome.reason)
+      this.#rest(outcome.after_ms ?? this.#backoff(), outcome.reason)
       return 'again'
     }
     if (outcome.kind === 'too_large' && items.length > 1) {
@@ -134,17 +151,19 @@ export class Delivery<T> {
     return Math.round(ms * (0.8 + 0.4 * random()))
   }
 
-  async #wait(ms: number, reason: string): Promise<void> {
+  /** A receiver that says 0 is not tried in a circle. */
+  #rest(given_ms: number, reason: string): void {
     if (this.#stopped.signal.aborted) return
+    const ms = Math.max(LEAST_REST_MS, given_ms)
     this.#warn('the collector takes no telemetry now; it waits and is tried again', {reason, after_ms: ms})
-    await new Promise<void>(resolve => {
-      const cancel = this.#options.after(ms, () => this.#wake?.())
-      this.#wake = () => {
-        cancel()
-        this.#wake = undefined
-        resolve()
-      }
+    const cancel = this.#options.after(ms, () => {
+      this.#uncount = undefined
+      this.#wake?.()
     })
+    this.#uncount = () => {
+      cancel()
+      this.#uncount = undefined
+    }
   }
 
   #warn(text: string, facts: Readonly<Record<string, string | number>>): void {

@@ -54,12 +54,14 @@ export function sender(egress: Pick<Egress, 'destination' | 'pool'>, to: Receive
   }
 }
 
+/** What is longer than any answer says nothing more: its connection is closed. */
 async function readReply(body: AsyncIterable<Buffer>): Promise<Buffer> {
   const parts: Buffer[] = []
   let bytes = 0
   for await (const part of body) {
     bytes += part.length
-    if (bytes <= MAX_REPLY_BYTES) parts.push(part)
+    if (bytes > MAX_REPLY_BYTES) break
+    parts.push(part)
   }
   return Buffer.concat(parts)
 }

@@ -10,7 +10,7 @@ export interface JournalExportOptions<T> {
   readonly mark: Mark
   /** The items that are sent of records, with their bodies where these are there. */
   readonly make: (records: readonly ExportedRecord[]) => Promise<readonly T[]>
-  readonly delivery: Pick<Delivery<T>, 'deliver' | 'isWaiting' | 'stop'>
+  readonly delivery: Pick<Delivery<T>, 'deliver' | 'isWaiting' | 'recheck' | 'stop'>
   readonly counts: ExportCounts
   /** Keeps the mark. A failure is reported, and made good by the next one. */
   readonly saveMark: (mark: Mark) => Promise<void>
@@ -61,7 +61,10 @@ export class JournalExport<T> {
   /** The database holds everything before `mark`: it may be sent. */
   committed(mark: Mark): void {
     if (!isBefore(this.#until, mark)) return
+    const is_next_segment = mark.segment > this.#until.segment
     this.#until = mark
+    // while a receiver rests for long, what is too much is passed over and counted before its segments are gone
+    if (is_next_segment && this.#options.delivery.isWaiting) this.#options.delivery.recheck()
     this.#soon(this.#options.delay_ms)
   }
 

@@ -12,7 +12,7 @@ const REJECTED = ['rejectedSpans', 'rejectedLogRecords', 'rejectedDataPoints'] a
 export function partialSuccess(type: string, body: Buffer): PartialSuccess {
   if (type.includes('json')) {
     const partial = object(parsedObject(body.toString())?.partialSuccess)
-    const counts = REJECTED.map(name => Number(partial[name] ?? 0))
+    const counts = REJECTED.map(name => numberIn(partial[name]))
     const rejected = counts.find(count => Number.isSafeInteger(count) && count > 0) ?? 0
     return {rejected, reason: typeof partial.errorMessage === 'string' ? partial.errorMessage : null}
   }
@@ -22,6 +22,11 @@ export function partialSuccess(type: string, body: Buffer): PartialSuccess {
   } catch {
     return NOTHING
   }
+}
+
+/** A 64-bit number is a text in the JSON of OTLP. */
+function numberIn(value: unknown): number {
+  return typeof value === 'number' || typeof value === 'string' ? Number(value) : 0
 }
 
 function countIn(message: Buffer): number {

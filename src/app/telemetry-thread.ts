@@ -13,7 +13,7 @@ import {sender} from '../telemetry/export/http.ts'
 import {journalReader} from '../telemetry/export/journal-reader.ts'
 import {partialSuccess} from '../telemetry/export/partial-success.ts'
 import type {TelemetryNews, TelemetryOrder, TelemetrySetup} from '../telemetry/messages.ts'
-import {Telemetry} from '../telemetry/run.ts'
+import {Telemetry, type TelemetryReport} from '../telemetry/run.ts'
 
 /** The thread that sends telemetry: what that costs is not felt by calls, and no call waits for a collector. */
 
@@ -25,6 +25,18 @@ const {store_options: given, owner, writer, folder} = setup
 const store_options: StoreOptions =
   given.kind === 'sqlite' ? {...given, role: 'operator', binding: sqliteBinding()} : {...given, pool_size: 2}
 const tell = (news: TelemetryNews) => port.postMessage(news)
+/** A reason in the log holds no secret. */
+const report = ({level, text, facts}: TelemetryReport) =>
+  tell({
+    news: 'report',
+    report: {
+      level,
+      text,
+      facts: Object.fromEntries(
+        Object.entries(facts).map(([name, value]) => [name, typeof value === 'string' ? redacted(value) : value]),
+      ),
+    },
+  })
 const opened = open()
 port.on('message', (order: TelemetryOrder) => void obey(order))
 restAfterLoad()
@@ -42,7 +54,9 @@ async function open() {
     delay_ms: setup.delay_ms,
     most_items: setup.most_items,
     spool_bytes: setup.spool_bytes,
-    reader: journalReader(folder, owner),
+    reader: journalReader(folder, owner, reason =>
+      report({level: 'warn', text: 'telemetry has not read all of the journal that is gone', facts: {reason}}),
+    ),
     marks,
     saveMark: (name, mark) => saveExportMark(store, of_journal, name, mark),
     findBodies: manyBodiesFinder(store_options, store.db),
@@ -52,17 +66,7 @@ async function open() {
       const content_type = target.protocol === 'http/json' ? 'application/json' : 'application/x-protobuf'
       return sender(egress, {...target, content_type, rejectedOf: partialSuccess}, Date.now)
     },
-    report: ({level, text, facts}) =>
-      tell({
-        news: 'report',
-        report: {
-          level,
-          text,
-          facts: Object.fromEntries(
-            Object.entries(facts).map(([name, value]) => [name, typeof value === 'string' ? redacted(value) : value]),
-          ),
-        },
-      }),
+    report,
     onPassed: mark => tell({news: 'passed', mark}),
     now: Date.now,
     after,

@@ -3,7 +3,7 @@ import type {TelemetryExport} from '../settings/index.ts'
 import type {FindManyBodies} from '../store/bodies/index.ts'
 import type {Mark} from '../store/journal/index.ts'
 import {Delivery, type ExportCounts, noCounts} from './export/delivery.ts'
-import {JournalExport} from './export/journal-export.ts'
+import {JournalExport, type JournalExportOptions} from './export/journal-export.ts'
 import {isBefore, type JournalReader} from './export/journal-reader.ts'
 import type {SendOutcome} from './export/outcome.ts'
 import {CALLS_SCOPE, sourceOf} from './export/source.ts'
@@ -95,9 +95,16 @@ function follow(one: TelemetryExport, counts: ExportCounts, parts: TelemetryPart
   const {most_items, now, after, random} = parts
   const warn = (text: string, facts: Readonly<Record<string, string | number>>) =>
     report({level: 'warn', text, facts: {export: name, ...facts}})
+  const onBad = ({entry}: ExportedRecord, fault: unknown) => {
+    counts.dropped++
+    warn('no telemetry can be made of a record of the journal, which is passed over', {
+      call_id: entry.call_id,
+      reason: fault instanceof Error ? fault.name : String(fault),
+    })
+  }
   const following = <T>(
     batchOf: (items: readonly T[]) => OtlpBatch,
-    make: (records: readonly ExportedRecord[]) => Promise<readonly T[]>,
+    make: JournalExportOptions<T>['make'],
   ): Following => {
     const encode = encoderOf(one, batchOf)
     const delivery = new Delivery<T>({encode, send: senderOf(one), most_items, counts, now, after, random, warn})
@@ -122,19 +129,64 @@ function follow(one: TelemetryExport, counts: ExportCounts, parts: TelemetryPart
   if (kind === 'logs')
     return following<OtlpLogRecord>(
       items => ({signal: 'logs', source, items}),
-      async records => records.flatMap(record => callLog(record, services) ?? []),
+      madeOfEach(async record => callLog(record, services) ?? [], onBad),
     )
   const spansOf = (items: readonly OtlpSpan[]): OtlpBatch => ({signal: 'traces', source, items})
   if (kind === 'analytics')
-    return following<OtlpSpan>(spansOf, async records =>
-      records.flatMap(record => analyticsSpan(record, services) ?? []),
+    return following<OtlpSpan>(
+      spansOf,
+      madeOfEach(async record => analyticsSpan(record, services) ?? [], onBad),
     )
-  return following<OtlpSpan>(spansOf, async records => {
-    await addBodies(records, parts.findBodies)
+  const spansOfEach = madeOfEach(record => callSpans(record, services), onBad)
+  return following<OtlpSpan>(spansOf, async (records, needs_content) => {
     const spans: OtlpSpan[] = []
-    for (const record of records) spans.push(...(await callSpans(record, services)))
+    for (const some of byWeight(records)) {
+      if (needs_content) await addBodies(some, parts.findBodies)
+      spans.push(...(await spansOfEach(some)))
+      for (const record of some) record.bodies = null
+    }
     return spans
   })
+}
+
+/** So much of bodies, as they came, is in memory together. */
+const MOST_BODY_BYTES = 32 << 20
+
+/** Records in groups whose bodies are few enough together. */
+function* byWeight(records: readonly ExportedRecord[]): Generator<readonly ExportedRecord[]> {
+  let some: ExportedRecord[] = []
+  let bytes = 0
+  for (const record of records) {
+    const {request_bytes = 0, response_bytes = 0} = record.row?.detail ?? {}
+    if (some.length > 0 && bytes + request_bytes + response_bytes > MOST_BODY_BYTES) {
+      yield some
+      some = []
+      bytes = 0
+    }
+    some.push(record)
+    bytes += request_bytes + response_bytes
+  }
+  if (some.length > 0) yield some
+}
+
+/** A record that nothing can be made of is passed over, and holds back no other. */
+function madeOfEach<T>(
+  make: (record: ExportedRecord) => Promise<T | readonly T[]>,
+  onBad: (record: ExportedRecord, fault: unknown) => void,
+) {
+  return async (records: readonly ExportedRecord[]): Promise<readonly T[]> => {
+    const items: T[] = []
+    for (const record of records) {
+      try {
+        const made = await make(record)
+        if (Array.isArray(made)) items.push(...(made as readonly T[]))
+        else items.push(made as T)
+      } catch (fault) {
+        onBad(record, fault)
+      }
+    }
+    return items
+  }
 }
 
 function encoderOf<T>({target}: TelemetryExport, batchOf: (items: readonly T[]) => OtlpBatch) {

@@ -180,6 +180,41 @@ test('TL15: past the bound the oldest is passed over, and the counter is the num
   expect(house.spans.some(({attributes}) => attributes['gateway.call.id'] === 'call-0')).toBe(false)
 })
 
+test('TL15: a slice that was taken in part before the bound is counted once', async () => {
+  const house = new House({spool_bytes: 1 << 20})
+  for (let call = 0; call < 201; call++) house.call()
+  let times = 0
+  house.reply = () => {
+    times++
+    return times === 1 ? {kind: 'too_large', reason: 'status 413'} : times === 2 ? TAKEN : DOWN
+  }
+  house.commit()
+  await house.pass(6_000)
+  expect(house.counts.sent).toBeGreaterThan(0)
+  expect(house.counts.behind_bytes).toBe(house.end)
+  for (let call = 0; call < 1_400; call++) house.call()
+  house.commit()
+  await house.pass(20_000)
+  house.reply = () => TAKEN
+  await house.pass(120_000)
+  const {sent, dropped} = house.counts
+  expect(dropped).toBeGreaterThan(200)
+  expect(sent + dropped).toBe(2 * 1_601)
+  expect(new Set(house.ids).size).toBe(sent)
+}, 60_000)
+
+test('a record that nothing can be made of is counted and holds back no other', async () => {
+  const house = new House()
+  const created_at = new Date(NOW_MS).toISOString()
+  house.call()
+  house.call(NOW_MS, {log: logRecord({created_at, hook_results: {before_request_hooks: [{id: 'x'}]} as never})})
+  house.call()
+  house.commit()
+  await house.pass(10_000)
+  expect(house.counts).toMatchObject({sent: 4, dropped: 1, behind_bytes: 0})
+  expect(house.reports).toMatchObject([{level: 'warn', facts: {call_id: 'call-1', reason: 'TypeError'}}])
+})
+
 test('TL15: what is older than 24 hours is passed over as well', async () => {
   const house = new House()
   house.call(NOW_MS - 25 * 3_600_000)

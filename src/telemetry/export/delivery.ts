@@ -62,10 +62,10 @@ export class Delivery<T> {
   }
 
   /**
-   * True when all of them are taken, or never will be; false when it was stopped, or they are wanted no more
-   * (`isWanted`, behind each failure and each wait).
+   * How many of them are left: 0 when all are taken, or never will be; more when it was stopped, or they are wanted no
+   * more (`isWanted`, behind each failure and each wait).
    */
-  async deliver(items: readonly T[], isWanted: () => boolean): Promise<boolean> {
+  async deliver(items: readonly T[], isWanted: () => boolean): Promise<number> {
     const {most_items, now, most_ms = Number.POSITIVE_INFINITY, counts} = this.#options
     const until_ms = now() + most_ms
     const waiting: (readonly T[])[] = []
@@ -76,13 +76,14 @@ export class Delivery<T> {
       if (result === 'halve') waiting.push(next.slice(next.length >> 1), next.slice(0, next.length >> 1))
       if (result !== 'again') continue
       waiting.push(next)
-      if (this.#stopped.signal.aborted || !isWanted()) return false
+      const left = waiting.reduce((sum, {length}) => sum + length, 0)
+      if (this.#stopped.signal.aborted || !isWanted()) return left
       if (now() < until_ms) continue
-      counts.refused += waiting.reduce((sum, {length}) => sum + length, 0)
+      counts.refused += left
       this.#warn('telemetry was tried for too long and is dropped', {items: next.length})
-      return true
+      return 0
     }
-    return true
+    return 0
   }
 
   /** Looks again, in a wait, at what is wanted; the receiver rests as long as it said. */

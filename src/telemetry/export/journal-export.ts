@@ -8,8 +8,8 @@ export interface JournalExportOptions<T> {
   readonly reader: JournalReader
   /** How far it has read. */
   readonly mark: Mark
-  /** The items that are sent of records, with their bodies where these are there. */
-  readonly make: (records: readonly ExportedRecord[]) => Promise<readonly T[]>
+  /** The items that are sent of records. What is only counted needs no content. */
+  readonly make: (records: readonly ExportedRecord[], needs_content: boolean) => Promise<readonly T[]>
   readonly delivery: Pick<Delivery<T>, 'deliver' | 'isWaiting' | 'recheck' | 'stop'>
   readonly counts: ExportCounts
   /** Keeps the mark. A failure is reported, and made good by the next one. */
@@ -111,7 +111,7 @@ export class JournalExport<T> {
 
   /** Gives when to look again. */
   async #run(): Promise<number> {
-    const {reader, make, delivery, saveMark, delay_ms} = this.#options
+    const {reader, make, delivery, saveMark, delay_ms, counts} = this.#options
     const until = this.#until
     while (isBefore(this.#mark, until)) {
       const {records, end} = reader.read(this.#mark, until, SLICE_RECORDS)
@@ -119,9 +119,12 @@ export class JournalExport<T> {
         await this.#passOver()
         continue
       }
-      const items = records.length > 0 ? await make(records) : []
-      const is_done = await delivery.deliver(items, () => !this.#isTooMuch(records))
-      if (is_done) {
+      const items = records.length > 0 ? await make(records, true) : []
+      const left = await delivery.deliver(items, () => !this.#isTooMuch(records))
+      // a part was taken already: what is left of it is not looked at again, and counted once
+      const is_partial = left > 0 && left < items.length && !this.#closing
+      if (is_partial) counts.dropped += left
+      if (left === 0 || is_partial) {
         this.#move(end)
         if (items.length > 0) await saveMark(end)
       }
@@ -151,7 +154,7 @@ export class JournalExport<T> {
       if (!this.#isTooMuch(slice.records)) break
       // where its last is young enough, it is looked at one by one
       if (!this.#isFull && !this.#isOld(slice.records.at(-1))) slice = reader.read(this.#mark, this.#until, 1)
-      counts.dropped += (await make(slice.records.map(record => ({...record, bodies: null})))).length
+      counts.dropped += (await make(slice.records, false)).length
       this.#move(slice.end)
     }
     if (isBefore(before, this.#mark)) await saveMark(this.#mark)

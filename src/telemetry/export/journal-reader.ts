@@ -1,6 +1,6 @@
 import {statSync} from 'node:fs'
 import {join} from 'node:path'
-import {type JournalOwner, type Mark, readJournal, segmentName} from '../../store/journal/index.ts'
+import {type JournalOwner, type JournalWarning, type Mark, readJournal, segmentName} from '../../store/journal/index.ts'
 import {type ExportedRecord, exportedRecord} from '../spans/record.ts'
 
 export interface JournalSliceRead {
@@ -18,15 +18,23 @@ export interface JournalReader {
 
 const MOST_BYTES = 2 << 20
 
-/** Reads the journal of this process a second time, beside the flusher, and never behind what that has committed. */
-export function journalReader(folder: string, owner: JournalOwner): JournalReader {
+/**
+ * Reads the journal of this process a second time, beside the flusher, and never behind what that has committed.
+ * `onMissing` hears of segments that are gone unread.
+ */
+export function journalReader(
+  folder: string,
+  owner: JournalOwner,
+  onMissing: (text: string) => void = () => undefined,
+): JournalReader {
   return {
     read(from, up_to, most) {
       if (!isBefore(from, up_to)) return {records: [], end: from}
       const records: ExportedRecord[] = []
       let end = up_to
       let bytes = 0
-      const through = {from, up_to, waits: false, without: 'intent', lends: true, warn: () => undefined} as const
+      const warn = ({code, text}: JournalWarning) => code === 'missing' && onMissing(text)
+      const through = {from, up_to, waits: false, without: 'intent', lends: true, warn} as const
       for (const record of readJournal({folder, ...owner, ...through})) {
         const {kind, payload, segment, end_position} = record
         if ((kind !== 'settlement' && kind !== 'log_row') || payload.length === 0) continue

@@ -1,3 +1,4 @@
+import {createPrivateKey, X509Certificate} from 'node:crypto'
 import {readFileSync} from 'node:fs'
 import {Counter, Gauge, type Registry} from 'prom-client'
 import {after} from '../base/delay.ts'
@@ -35,7 +36,7 @@ const SEGMENT_MB = 16
 export function openTelemetry({telemetry, settings, store, store_options, log}: TelemetryWorkParts): TelemetryWork {
   if (telemetry.is_full_by_default)
     log.warn('spans have the content of calls: EXPERIMENTAL_GEN_AI_OTEL_TRACES_ENABLED is set, OTEL_CONTENT is not')
-  const tls = Object.fromEntries(telemetry.exports.map(one => [one.name, tlsOf(one)]))
+  const tls = Object.fromEntries(telemetry.exports.map(one => [one.name, tlsOf(one, settings)]))
   const names = telemetry.exports.map(({name}) => name)
   let link: TelemetryLink | undefined
   return {
@@ -73,25 +74,41 @@ function egressOf({trusted_custom_hosts, http_proxy, https_proxy, no_proxy, upst
   return {trusted_custom_hosts, http_proxy, https_proxy, no_proxy, upstream_connect_timeout_ms}
 }
 
-function tlsOf({target}: TelemetrySettings['exports'][number]): TargetTls {
+function tlsOf({kind, target}: TelemetrySettings['exports'][number], settings: Settings): TargetTls {
   const wrong: string[] = []
-  const read = (name: string, path: string | undefined) => {
+  const read = (word: 'certificate' | 'client_certificate' | 'client_key', path: string | undefined) => {
     if (path === undefined) return undefined
+    const own = kind === 'analytics' ? undefined : (`otel_exporter_otlp_${SIGNALS[kind]}_${word}` as const)
+    const name = (own && settings[own] === path ? own : `otel_exporter_otlp_${word}`).toUpperCase()
+    const is_of_key = word === 'client_key'
     try {
-      return readFileSync(path, 'utf8')
+      const text = readFileSync(path, 'utf8')
+      // a context alone says nothing of authorities that are no certificates
+      if (is_of_key) createPrivateKey(text)
+      else new X509Certificate(text)
+      return text
     } catch (fault) {
-      wrong.push(`The file of OTEL_EXPORTER_OTLP_${name} cannot be read: ${(fault as NodeJS.ErrnoException).code}.`)
+      const {code, syscall} = fault as NodeJS.ErrnoException
+      wrong.push(
+        syscall
+          ? `The file of ${name} cannot be read: ${code}.`
+          : `The file of ${name} holds no PEM ${is_of_key ? 'key' : 'certificate'}.`,
+      )
       return undefined
     }
   }
   const [ca, cert, key] = [
-    read('CERTIFICATE', target.certificate),
-    read('CLIENT_CERTIFICATE', target.client_certificate),
-    read('CLIENT_KEY', target.client_key),
+    read('certificate', target.certificate),
+    read('client_certificate', target.client_certificate),
+    read('client_key', target.client_key),
   ]
   if (wrong.length > 0) throw new SettingsFault(wrong)
+  if (cert !== undefined && key !== undefined && !new X509Certificate(cert).checkPrivateKey(createPrivateKey(key)))
+    throw new SettingsFault(['The OTLP client certificate is not that of its key.'])
   return {...(ca !== undefined && {ca}), ...(cert !== undefined && {cert}), ...(key !== undefined && {key})}
 }
+
+const SIGNALS = {calls: 'traces', logs: 'logs'} as const
 
 function telemetryMetrics(registry: Registry, status: () => ReturnType<TelemetryLink['status']>): void {
   new Counter({

@@ -1,8 +1,10 @@
+import {maskedUrl} from '../base/masked-url.ts'
 import {milliseconds, path, switched, text, trueFalse, url, whole, word} from './kinds.ts'
 import type {Setting} from './setting.ts'
 import {otlpHeaders, otlpProtocol, resourceAttributes} from './telemetry-kinds.ts'
 
-const ENDPOINT = url('a URL such as http://collector.example.com:4318', ['http:', 'https:'])
+/** A query may hold a credential. */
+const ENDPOINT = {...url('a URL such as http://collector.example.com:4318', ['http:', 'https:']), show: maskedUrl}
 const COMPRESSION = word('gzip', 'none')
 const EXPORTER = word('otlp', 'none')
 const SAMPLER = word('always_on', 'always_off')

@@ -54,7 +54,7 @@ export function sender(egress: Pick<Egress, 'destination' | 'pool'>, to: Receive
   }
 }
 
-/** What is longer than any answer says nothing more: its connection is closed. */
+/** Beyond the length of any answer it reads nothing, and closes the connection. */
 async function readReply(body: AsyncIterable<Buffer>): Promise<Buffer> {
   const parts: Buffer[] = []
   let bytes = 0

@@ -14,6 +14,15 @@ const DOUBLES: ReadonlySet<TelemetryFact> = new Set<TelemetryFact>([
   'mcp_duration_ms',
 ])
 
+/** Columns of the analytics likewise: a receiver that keeps the type of a column refuses another. */
+const DECIMAL_COLUMNS: ReadonlySet<string> = new Set([
+  'cost',
+  'pre_processing_time',
+  'gateway_processing_time',
+  'upstream_response_time',
+  'ttlt',
+])
+
 /** Gathers the attributes of a span by their facts. What is not known is left out; zero and false are values. */
 export class AttributeList {
   readonly #names: FactNames
@@ -35,7 +44,7 @@ export class AttributeList {
 
   /** An attribute whose name is not one of ours. */
   named(name: string, given: Given): this {
-    const value = attributeValue(given, false)
+    const value = attributeValue(given, DECIMAL_COLUMNS.has(name))
     if (value !== undefined) this.#of.push([name, value])
     return this
   }

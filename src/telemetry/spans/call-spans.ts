@@ -11,7 +11,7 @@ import {contentOf} from './messages.ts'
 import {operationOf, providerName, routeOf} from './operations.ts'
 import {type ExportedRecord, type ExportedRow, timesOf} from './record.ts'
 import {fallbackIndex, metadataOf, placeOf, type SpanServices} from './span-services.ts'
-import {attemptFault, isAnswered, usageFacts} from './usage-facts.ts'
+import {attemptFault, isCharged, usageFacts} from './usage-facts.ts'
 
 /** The id of the span of a call, known before its row is. */
 const serverId = (call_id: string): string => derivedSpanId('call', call_id)
@@ -91,7 +91,7 @@ function clientAttributes(
     .add('dimensions', parameters.dimensions)
     .add('output_type', parameters.output_type)
     .add('conversation', parameters.conversation)
-  if (!isAnswered(entry)) return of.list
+  if (!isCharged(entry)) return of.list
   const reply = answerFacts(answer)
   const used = usageFacts(entry)
   of.add('response_id', reply.response_id)
@@ -154,7 +154,8 @@ export function serverAttributes({entry}: ExportedRecord, row: ExportedRow, {nam
     .add('cache_status', row.cache_status)
     .add('policy_ids', policyIds(entry.counter_keys))
   if (content !== 'none') for (const [key, value] of metadataOf(row.metadata)) of.named(METADATA_PREFIX + key, value)
-  if (content === 'full') of.add('error_message', detail.error)
+  // it may quote the prompt
+  if (content === 'full' && detail.keeps_bodies) of.add('error_message', detail.error)
   return of
 }
 

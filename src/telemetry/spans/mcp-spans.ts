@@ -94,7 +94,7 @@ function serverAttributes(record: ExportedRecord, row: ExportedRow, fault: strin
     .add('mcp_duration_ms', detail.last_byte_ms)
     .add('mcp_auth', mcp.auth)
   if (content !== 'none') for (const [key, value] of metadataOf(row.metadata)) of.named(METADATA_PREFIX + key, value)
-  if (content === 'full') {
+  if (content === 'full' && detail.keeps_bodies) {
     of.add('mcp_error', detail.error)
     if (mcp.method === 'tools/call') {
       const params = jsonOf(bodies?.request_body)

@@ -22,8 +22,12 @@ export function usageFacts({prompt_tokens, completion_tokens, usage}: LedgerLine
   }
 }
 
-/** True of an attempt that the provider answered: the one place of its tokens and its cost. */
-export const isAnswered = ({status}: LedgerLine): boolean => status !== null && status < 400
+/**
+ * True of an attempt that has tokens and a cost: one that the provider answered, and one that is charged although no
+ * answer came, as after a timeout. Each is in one entry of the ledger, so that the sums of both are equal.
+ */
+export const isCharged = ({status, cost_nanousd, prompt_tokens, completion_tokens}: LedgerLine): boolean =>
+  (status !== null && status < 400) || cost_nanousd > 0 || prompt_tokens + completion_tokens > 0
 
 /** The kind of fault of an attempt, in few words: its status, else how it ended. Null where it went well. */
 export function attemptFault({status, outcome}: LedgerLine): string | null {

@@ -86,7 +86,7 @@ export class Delivery<T> {
     return 0
   }
 
-  /** Looks again, in a wait, at what is wanted; the receiver rests as long as it said. */
+  /** Looks again, in a wait, at what is wanted; the receiver has the rest that it wants. */
   recheck(): void {
     this.#wake?.()
   }

@@ -18,6 +18,8 @@ export const UNRUN: Readonly<Record<string, string>> = {
   'gateway mcp add tickets https://mcp.example.com/mcp --workspace research --header authorization="Bearer $TOKEN"':
     'asks a host elsewhere: test/cli/mcp-calls.test.ts has one',
   'gateway mcp test house-docs': 'asks a host elsewhere',
+  'gateway secret-references test': 'asks a host elsewhere: test/secrets/calls.test.ts has the operation',
+  'gateway secret-references test vault-mcp': 'asks a host elsewhere: test/secrets/calls.test.ts has the operation',
   'gateway mcp test docs --server': 'asks a host elsewhere',
   'gateway sso test entra': 'asks a host elsewhere',
   'gateway sso test house --username ada': 'asks a host elsewhere',
@@ -38,6 +40,8 @@ export const UNRUN_OF_PAGES: Readonly<Record<string, string>> = {
   'gateway login https://': 'a person confirms it: test/cli/login.test.ts has one',
   'gateway mcp tools docs': 'asks a host elsewhere: test/cli/mcp-calls.test.ts has one',
   'gateway mcp call docs': 'asks a host elsewhere: test/cli/mcp-calls.test.ts has one',
+  'gateway secret-references test openai-key': 'asks a host elsewhere: test/secrets/calls.test.ts has the operation',
+  'node test/cache/semantic/gate/measure.ts FOLDER': 'a folder of pairs that the checkout does not have',
   'mkdir -p /tmp/pkg/app': 'asks the registry of packages',
   'cp REPO/': 'another packager, which is not installed here',
   'echo \'{"name":"gateway"': 'another packager, which is not installed here',

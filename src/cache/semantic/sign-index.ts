@@ -16,7 +16,7 @@ const LEAST_ROWS = 4
 
 /**
  * The entries of one partition by the signs of their vectors: a bit for each place, so that 5,000 vectors of 1,536
- * places are 1 MB, and are looked through in less than a millisecond. Vectors of a small angle differ in few signs:
+ * places are 1 MB. Vectors of a small angle differ in few signs:
  * what is nearest by signs is then compared exactly (`VectorIndex`).
  */
 export class SignIndex {

@@ -111,9 +111,24 @@ function print(folder: string) {
   console.log(
     `minimal pairs of ${PROMPTS} prompts: ${served.length} of ${minimal.length} served (${BUILTIN_DIMENSIONS})`,
   )
+  printTimes()
   if (process.env.SHOW === undefined) return
   for (const {id, kind, class: of, verdict, a, b} of pairs)
     if ((kind === 'trap') === (verdict === null)) console.log(`${id} ${of} ${verdict ?? 'SERVED'} | ${a} | ${b}`)
+}
+
+const ROUNDS = 500
+const KILOBYTE = 'Convert 5 km to miles in the sheet that our team keeps for the report. '.repeat(15).slice(0, 1024)
+
+/** The time for a prompt of 1 KB, once what is called is warm. */
+function printTimes() {
+  const work = {features: () => featuresOf(KILOBYTE, key), 'built-in embedder': () => embedBuiltin(KILOBYTE)}
+  for (const [name, run] of Object.entries(work)) {
+    for (let round = 0; round < ROUNDS; round++) run()
+    const began = performance.now()
+    for (let round = 0; round < ROUNDS; round++) run()
+    console.log(`${name} of 1 KB: ${(((performance.now() - began) * 1000) / ROUNDS).toFixed(0)} µs`)
+  }
 }
 
 if (import.meta.main) {

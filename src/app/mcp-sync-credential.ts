@@ -1,4 +1,5 @@
 import type {McpCredentials} from '../mcp/credentials/credentials.ts'
+import type {CalledServer} from '../mcp/credentials/services.ts'
 import type {CredentialsFor} from '../mcp/sync/services.ts'
 import type {Store} from '../store/database.ts'
 import {findMcpTarget, type McpConnectionKey, readingConnections} from '../store/mcp-connections.ts'
@@ -14,7 +15,8 @@ export function syncCredential(credentials: Credentials, {db}: Pick<Store, 'db'>
   return async (integration, user_id) => {
     if (integration.auth_type !== 'oauth_auto') {
       const {id, slug} = integration
-      return (await usable(credentials, integration, {id, slug, workspace_slug: ''}, user_id)) ?? {auth_required: true}
+      const server = {id, slug, workspace_slug: '', workspace_id: null}
+      return (await usable(credentials, integration, server, user_id)) ?? {auth_required: true}
     }
     for (const key of await readingConnections(db, integration, user_id)) {
       const found = await connected(credentials, db, integration, key)
@@ -38,7 +40,7 @@ async function connected(
 async function usable(
   credentials: Credentials,
   integration: McpIntegrationsTable,
-  server: {readonly id: string; readonly slug: string; readonly workspace_slug: string},
+  server: CalledServer,
   user_id: string | null,
 ) {
   const {organisation_id, workspace_id} = integration

@@ -30,8 +30,8 @@ export interface Refusal {
 export interface RealtimeProvider {
   readonly url: string
   readonly peers: Peer[]
-  /** Answers upgrades with this from now on; null: accepts them. */
-  refuse(with_what: Refusal | null): void
+  /** Answers upgrades with this from now on, or with what it makes of each; null: accepts them. */
+  refuse(with_what: Refusal | ((request: IncomingMessage) => Refusal | null) | null): void
   /** Told of each message. */
   answer(answer: (message: string, peer: Peer) => void): void
   /** Chooses no subprotocol from now on. */
@@ -45,7 +45,7 @@ export async function realtimeProvider(): Promise<RealtimeProvider> {
   const peers: Peer[] = []
   const waiting: ((peer: Peer) => void)[] = []
   const sockets = new Set<Duplex>()
-  let refusal: Refusal | null = null
+  let refusing: Refusal | ((request: IncomingMessage) => Refusal | null) | null = null
   let chooses = true
   let answer: (message: string, peer: Peer) => void = () => undefined
   const server = createServer((_, response) => response.writeHead(426).end())
@@ -54,6 +54,7 @@ export async function realtimeProvider(): Promise<RealtimeProvider> {
     socket.on('close', () => sockets.delete(socket))
   })
   server.on('upgrade', (request, socket) => {
+    const refusal = typeof refusing === 'function' ? refusing(request) : refusing
     if (refusal) {
       const {status, headers, body} = refusal
       const lines = Object.entries({...headers, 'content-length': String(Buffer.byteLength(body))}).map(
@@ -76,7 +77,7 @@ export async function realtimeProvider(): Promise<RealtimeProvider> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
     peers,
     refuse: with_what => {
-      refusal = with_what
+      refusing = with_what
     },
     answer: next => {
       answer = next

@@ -13,8 +13,9 @@ type Services = Pick<CredentialServices, 'seal' | 'secrets'>
 /** By the rows that they were read from: a row that is remembered is opened and judged once. */
 const opened = new WeakMap<CalledIntegration, McpConfigurations>()
 /** The same of rows with mapped fields, for the values that they were filled with last. */
-const filled = new WeakMap<CalledIntegration, Filled>()
-const mapped = new WeakMap<CalledIntegration, MappedFields>()
+const filled = new WeakMap<MappedFields, Filled>()
+/** By row and workspace: a reference may be open to some workspaces of those that use an integration. */
+const mapped = new WeakMap<CalledIntegration, Map<string | null, MappedFields>>()
 
 interface Filled {
   readonly values: FieldValues
@@ -36,11 +37,13 @@ export function openedConfiguration(services: Services, target: CalledTarget): M
 }
 
 /** The values that the fields of a target were filled with last; null where none are mapped. */
-export function mappedValues({
-  integration,
-}: Pick<CalledTarget, 'integration'>): {readonly fields: MappedFields; readonly values: FieldValues} | null {
-  const last = filled.get(integration)
-  return last ? {fields: fieldsOf(integration), values: last.values} : null
+export function mappedValues(
+  target: CalledTarget,
+): {readonly fields: MappedFields; readonly values: FieldValues} | null {
+  if (target.integration.secret_mappings === '[]') return null
+  const fields = fieldsOf(target)
+  const last = filled.get(fields)
+  return last ? {fields, values: last.values} : null
 }
 
 /** The configuration with these values, for one repetition of a request. */
@@ -53,9 +56,9 @@ export function configurationWith(
 }
 
 function openedMapped(services: Services, target: CalledTarget): MaybePromise<McpConfigurations> {
-  const {integration, server} = target
+  const {server} = target
   try {
-    const values = services.secrets.valuesOf(fieldsOf(integration))
+    const values = services.secrets.valuesOf(fieldsOf(target))
     if (!(values instanceof Promise)) return withValues(services, target, values)
     return values.then(
       late => withValues(services, target, late),
@@ -68,22 +71,26 @@ function openedMapped(services: Services, target: CalledTarget): MaybePromise<Mc
   }
 }
 
-function withValues(services: Services, {integration, server}: CalledTarget, values: FieldValues): McpConfigurations {
-  const before = filled.get(integration)
+function withValues(services: Services, target: CalledTarget, values: FieldValues): McpConfigurations {
+  const fields = fieldsOf(target)
+  const before = filled.get(fields)
   if (before?.values === values) return before.configurations
-  const configurations = configurationWith(services, {integration, server}, values)
-  filled.set(integration, {values, configurations})
+  const configurations = configurationWith(services, target, values)
+  filled.set(fields, {values, configurations})
   return configurations
 }
 
-/** The same object for a row: by it values are remembered. */
-function fieldsOf(integration: CalledIntegration): MappedFields {
+/** The same object for a row and a workspace: by it values are remembered. */
+function fieldsOf({integration, server}: CalledTarget): MappedFields {
   const {organisation_id, secret_mappings} = integration
-  const known = mapped.get(integration)
+  const workspace_id = server.workspace_id ?? integration.workspace_id
+  const of_row = mapped.get(integration) ?? new Map<string | null, MappedFields>()
+  mapped.set(integration, of_row)
+  const known = of_row.get(workspace_id)
   if (known) return known
   const fields = KeptSecretMappings.parse(JSON.parse(secret_mappings))
-  const made = {organisation_id, workspace_id: integration.workspace_id, fields}
-  mapped.set(integration, made)
+  const made = {organisation_id, workspace_id, fields}
+  of_row.set(workspace_id, made)
   return made
 }
 

@@ -17,7 +17,7 @@ export async function givenTokens(
   {access_token, refresh_token}: McpTokensUpdate,
   before: McpConnectionsTable | undefined,
 ): Promise<KeptTokens> {
-  const server = {id: '', slug: integration.slug, workspace_slug: ''}
+  const server = {id: '', slug: integration.slug, workspace_slug: '', workspace_id: null}
   const {oauth_metadata = {}} = await openedConfiguration(services, {integration, server})
   const client = configuredClient(oauth_metadata, null)
   const {token_endpoint} = oauth_metadata

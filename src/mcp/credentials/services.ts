@@ -49,7 +49,11 @@ export type CalledIntegration = Pick<
 >
 
 /** A server as calls name it. */
-export type CalledServer = Pick<McpServersTable, 'id' | 'slug'> & {readonly workspace_slug: string}
+export type CalledServer = Pick<McpServersTable, 'id' | 'slug'> & {
+  readonly workspace_slug: string
+  /** Null: of no workspace but the integration's own, as its integration is read in the background. */
+  readonly workspace_id: string | null
+}
 
 export interface CalledTarget {
   readonly integration: CalledIntegration

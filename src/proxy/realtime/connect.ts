@@ -4,9 +4,8 @@ import type {OutgoingHeaders} from '../../providers/provider.ts'
 import {NOTHING_SPENT} from '../../schema/spent.ts'
 import type {Usage} from '../../schema/usage.ts'
 import {authenticate} from '../call/authenticate.ts'
-import {type Call, DIRECT_ROUTE} from '../call/call.ts'
+import type {Call} from '../call/call.ts'
 import type {CallRegistry} from '../call/registry.ts'
-import {answerHeaders} from '../call/response-headers.ts'
 import {strictLimitsOf} from '../call/strict-limits.ts'
 import {errorResponse} from '../inbound/error-response.ts'
 import {priceOf} from '../records/price.ts'
@@ -16,13 +15,16 @@ import {reserveTurn} from '../reservations/reserve-attempt.ts'
 import {limitsAt} from '../reservations/target-limits.ts'
 import type {Admission, Caller, Uses} from '../services.ts'
 import {checkManaged, type Target} from '../targets/target.ts'
+import {keyFor} from '../upstream/credentials.ts'
 import type {SubRequestServices} from '../upstream/sub-requests.ts'
-import {openWork, type SessionInfo, settle, type TurnEnd} from './records.ts'
+import {ownHeaders} from './own-headers.ts'
+import {openWork, type SessionInfo} from './records.ts'
+import {mayRenew, rejectUpgrade, repeatOrReject} from './refused-upgrade.ts'
 import {RealtimeSession} from './session.ts'
 import {switching, type UpgradeHandshake} from './upgrade.ts'
 import type {UpgradeRequest} from './upgrade-request.ts'
 import {type Dialled, UpstreamConnection} from './upstream-connection.ts'
-import {namedModel, PATH, type SessionRequest} from './upstream-request.ts'
+import {namedModel, opening, PATH, type SessionRequest} from './upstream-request.ts'
 
 /** The services of sessions. */
 export type RealtimeServices = SubRequestServices &
@@ -46,31 +48,52 @@ export interface RealtimeParts {
 
 export const SCOPE = 'completions.write'
 
-/** Writes the intent, then asks the provider; what comes of it is settled before the client hears of it. */
+/** The request that opens a session at this target, with the login that it needs. */
+export async function sessionRequest(
+  target: Target,
+  upgrade: UpgradeRequest,
+  {services, login}: RealtimeParts,
+): Promise<SessionRequest> {
+  const opens = opening(target, upgrade, services)
+  const headers = await login?.(target, opens, keyFor(target, upgrade.credentials))
+  return headers ? {...opens, headers: {...opens.headers, ...headers}} : opens
+}
+
+/**
+ * Writes the intent, then asks the provider; what comes of it is settled before the client hears of it. `is_repeat`:
+ * it was refused before, and is asked with other secrets.
+ */
 export function connect(
   handshake: UpgradeHandshake,
   upgrade: UpgradeRequest,
   call: Call,
   target: Target,
-  opening: SessionRequest,
+  opens: SessionRequest,
   parts: RealtimeParts,
+  is_repeat = false,
 ) {
   const {services, live} = parts
   const facts: SessionInfo = {
     call,
     target,
-    model: opening.model,
+    model: opens.model,
     reported_model: null,
-    upstream_url: target.destination!.origin + opening.path.split('?', 1)[0],
+    upstream_url: target.destination!.origin + opens.path.split('?', 1)[0],
   }
   const work = openWork(call, facts, null, services)
+  const renewal = async (renewed: Target) => {
+    const request = await sessionRequest(renewed, upgrade, parts)
+    return () => connect(handshake, upgrade, call, renewed, request, parts, true)
+  }
   const limit_ms = target.request_timeout_ms ?? services.settings.upstream_first_byte_timeout_ms
-  const dialling = new UpstreamConnection(target, opening, upgrade.protocols, limit_ms, dialled => {
+  const dialling = new UpstreamConnection(target, opens, upgrade.protocols, limit_ms, dialled => {
     handshake.relay.setListener(null)
     try {
-      if (dialled instanceof Refusal || dialled.kind === 'answered')
-        rejectUpgrade(handshake, facts, work, dialling, dialled, parts)
-      else acceptUpgrade(handshake, upgrade, facts, work, dialling, dialled, parts)
+      if (dialled instanceof Refusal || dialled.kind === 'answered') {
+        const refused = {handshake, facts, work, dialling, opens, result: dialled}
+        if (is_repeat || !mayRenew(dialled, target)) rejectUpgrade(refused, parts)
+        else void repeatOrReject(refused, parts, renewal)
+      } else acceptUpgrade(handshake, upgrade, facts, work, dialling, dialled, parts)
     } catch (fault) {
       services.log.error({fault, trace_id: call.trace.trace_id}, 'a session failed inside the gateway')
       live.delete(dialling)
@@ -99,7 +122,6 @@ export function connect(
 }
 
 type Opened = Extract<Dialled, {kind: 'opened'}>
-type Answered = Extract<Dialled, {kind: 'answered'}>
 
 /** The provider opened: so do we. From here on the connection is the session's. */
 function acceptUpgrade(
@@ -179,45 +201,6 @@ async function reserveTurnOf(
   return reserveTurn(claims, [most], priceOf(target, model, reported_model, turn.at_ms, services), of, services)
 }
 
-/** The provider did not open: its own answer goes to the client, or the reason why there is none. */
-function rejectUpgrade(
-  handshake: UpgradeHandshake,
-  facts: SessionInfo,
-  work: ChargedWork,
-  dialling: UpstreamConnection,
-  result: Refusal | Answered,
-  {services, live}: RealtimeParts,
-) {
-  const {call, target} = facts
-  const {times} = dialling
-  const is_refusal = result instanceof Refusal
-  const left = is_refusal && (result.code === 'client.gone' || result.code === 'draining')
-  const end: TurnEnd = {
-    outcome: !is_refusal ? 'ok' : left ? 'aborted' : result.code === 'upstream.timeout' ? 'timeout' : 'failed',
-    status: is_refusal ? null : result.status,
-    shown_status: result.status,
-    error: is_refusal ? result.message : null,
-    usage: null,
-    source: 'none',
-    delivered: !handshake.relay.gone,
-    never_left: left && times.sent_at === 0,
-    request_bytes: 0,
-    response_bytes: is_refusal ? 0 : result.body.length,
-    times: {...times, first_byte_at: times.answered_at},
-    bodies: is_refusal
-      ? {headers: {}, body: null, cut: false}
-      : {headers: result.headers, body: result.body, cut: false},
-  }
-  settle(call, facts, work, end, services, () => {
-    live.delete(dialling)
-    if (is_refusal)
-      return handshake.relay.refuse(errorResponse(result, PATH), ownHeaders(call, target, {}, services), true)
-    const {'content-length': _, ...headers} = result.headers
-    handshake.relay.head(result.status, ownHeaders(call, target, headers, services), false)
-    handshake.relay.end([result.body])
-  })
-}
-
 export async function admitTarget(
   target: Target,
   model: string | null,
@@ -231,21 +214,4 @@ export async function admitTarget(
 
 export function release({admissions, target_admissions}: Call) {
   for (const admission of [...admissions, ...target_admissions]) admission.release()
-}
-
-export function ownHeaders(
-  call: Call,
-  target: Target | null,
-  theirs: Record<string, string>,
-  services: RealtimeServices,
-): string[] {
-  const route = target ? {...DIRECT_ROUTE, option_path: target.option_path, warning: target.warning} : DIRECT_ROUTE
-  return answerHeaders(call, target, theirs, {
-    route,
-    retry_attempt_count: 0,
-    is_stream: false,
-    rewrites: false,
-    timing: null,
-    services,
-  })
 }

@@ -13,11 +13,19 @@ import {note} from '../records/settle.ts'
 import {atModel} from '../targets/model-place.ts'
 import {openTarget} from '../targets/open-target.ts'
 import {checkManaged, type Target} from '../targets/target.ts'
-import {keyFor} from '../upstream/credentials.ts'
-import {admitTarget, connect, ownHeaders, type RealtimeParts, type RealtimeServices, release, SCOPE} from './connect.ts'
+import {
+  admitTarget,
+  connect,
+  type RealtimeParts,
+  type RealtimeServices,
+  release,
+  SCOPE,
+  sessionRequest,
+} from './connect.ts'
+import {ownHeaders} from './own-headers.ts'
 import {openDoor, type UpgradeHandshake} from './upgrade.ts'
 import {readOffer, type UpgradeRequest} from './upgrade-request.ts'
-import {checkOffers, namedModel, opening, PATH} from './upstream-request.ts'
+import {checkOffers, namedModel, PATH} from './upstream-request.ts'
 
 /**
  * From a request to open a session to the session. Reads top to bottom in the order things happen; refusals of every
@@ -58,9 +66,8 @@ export async function open(
     await evaluateRequest(target.guards, call, target, services)
     call.target_admissions.push(...(await admitTarget(target, model, call, services)))
     call.plan_ms = services.steady() - incoming.started - call.auth_ms
-    const opens = opening(target, offer, services)
-    const login = await parts.login?.(target, opens, keyFor(target, offer.credentials))
-    connect(door, offer, call, target, login ? {...opens, headers: {...opens.headers, ...login}} : opens, parts)
+    const opens = await sessionRequest(target, offer, parts)
+    connect(door, offer, call, target, opens, parts)
   } catch (fault) {
     refuse(door, asRefusal(fault), {incoming: offer?.incoming, call, target: target ?? null, services})
   }

@@ -121,6 +121,19 @@ export function settle(
   )
 }
 
+/** The same of an attempt that another one follows in the same call: the row is that one's, and limits stay as they are. */
+export function settlePart(
+  call: Call,
+  facts: SessionInfo,
+  work: ChargedWork,
+  end: TurnEnd,
+  services: SessionRecordServices,
+  done: () => void,
+): void {
+  const {log} = rowOf(call, facts, end, services)
+  work.settle(endOf(call, facts, end, services), {log, has_row: false, bodies: null, counted_as: 'part'}, done)
+}
+
 /** Writes a row of the log for what cost nothing and was not a call: an error in a session. */
 export function note(call: Call, facts: SessionInfo, end: TurnEnd, services: SessionRecordServices): void {
   openWork(call, facts, null, services).note(endOf(call, facts, end, services), {

@@ -1,10 +1,8 @@
 import {Refusal, type RefusalCode} from '../../base/errors.ts'
 import {newTimeId} from '../../base/ids.ts'
-import type {Provider} from '../../providers/provider.ts'
 import type {TryResult} from '../../routing/retry.ts'
 import {type Router, type RoutingStep, startRouting, type Try} from '../../routing/router.ts'
 import {addSpent, type Spent} from '../../schema/spent.ts'
-import type {FieldValues} from '../../secrets/port.ts'
 import type {AttemptOwner, RoutingDecision} from '../attempt/attempt-owner.ts'
 import {DIRECT_ROUTE, type RouteInfo} from '../call/call.ts'
 import {CallFacts} from '../call/routing-facts.ts'
@@ -13,7 +11,8 @@ import {type Body, currentBody} from '../inbound/body.ts'
 import {GuardrailDenial} from '../inbound/denial.ts'
 import {asRefusal} from '../inbound/error-response.ts'
 import {note} from '../records/settle.ts'
-import type {Target, TargetSecrets} from '../targets/target.ts'
+import {filledAnew} from '../targets/open-target.ts'
+import type {Target} from '../targets/target.ts'
 import type {CacheParticipant} from './cache.ts'
 import {runStages, type StageResult} from './pipeline.ts'
 import {RETRY_FROM, STEPS} from './steps.ts'
@@ -225,15 +224,6 @@ export class CallRunner implements AttemptOwner, StateOwner {
       this.#has_row = true
     }
     this.#follow(step)
-  }
-}
-
-/** The target with other values, at the routes that its engine was found to serve; null where they do not fit. */
-function filledAnew({fill}: TargetSecrets, values: FieldValues, provider: Provider): Target | null {
-  try {
-    return {...fill(values), provider}
-  } catch {
-    return null
   }
 }
 

@@ -1,7 +1,8 @@
 import type {MaybePromise} from '../../base/maybe-promise.ts'
+import type {Provider} from '../../providers/provider.ts'
 import type {FieldValues} from '../../secrets/port.ts'
 import type {Uses} from '../services.ts'
-import type {Target} from './target.ts'
+import type {Target, TargetSecrets} from './target.ts'
 
 /** Targets with the values that they were filled with last, by the target that all calls share. */
 const filled = new WeakMap<Target, Target>()
@@ -23,6 +24,15 @@ function withValues(target: Target, values: FieldValues): Target {
   const made = target.secrets!.fill(values)
   filled.set(target, made)
   return made
+}
+
+/** The target with other values, at the routes that its engine was found to serve; null where they do not fit. */
+export function filledAnew({fill}: TargetSecrets, values: FieldValues, provider: Provider): Target | null {
+  try {
+    return {...fill(values), provider}
+  } catch {
+    return null
+  }
 }
 
 /**

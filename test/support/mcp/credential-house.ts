@@ -102,7 +102,7 @@ export async function openCredentialHouse(kind: StoreKind) {
       }
       const more = {description: null, default_user_access: 'allow', owner_id: null, status: 'active'} as const
       await insertMcpServer(db, {...server, ...more, mcp_integration_id: id, ...times})
-      return {integration: row, server: {id: server.id, slug: server.slug, workspace_slug: 'team'}}
+      return {integration: row, server: {id: server.id, slug: server.slug, workspace_slug: 'team', workspace_id: 'w'}}
     },
     connection: ({integration, server}: Pick<CredentialRequest, 'integration' | 'server'>, user_id = 'mia') =>
       findMcpConnection(db, {

@@ -40,6 +40,7 @@ import {virtualServers} from './0039_virtual_servers.ts'
 import {mcpExternalSignIns} from './0040_mcp_external_sign_ins.ts'
 import {semanticCache} from './0041_semantic_cache.ts'
 import {exportMarks} from './0042_export_marks.ts'
+import {auditMarks} from './0043_audit_marks.ts'
 import type {Migration} from './support.ts'
 
 export type {Kind, Migration} from './support.ts'
@@ -94,4 +95,5 @@ export const MIGRATIONS: readonly Migration[] = [
   mcpExternalSignIns,
   semanticCache,
   exportMarks,
+  auditMarks,
 ]

@@ -27,6 +27,7 @@ import {policyBudgets} from '../workers/policy-budgets.ts'
 import type {Records} from '../workers/records.ts'
 import {exportsJob} from '../workers/retain-exports.ts'
 import {type Schedule, startSchedule} from '../workers/schedule.ts'
+import type {AuditSinkWork} from './audit-sinks.ts'
 import type {LogStoreWork} from './log-store-work.ts'
 import {openLetters} from './mail-texts.ts'
 import type {TelemetryWork} from './telemetry.ts'
@@ -37,6 +38,8 @@ export interface BackgroundParts {
   readonly records: Pick<Records, 'flushed' | 'retain'>
   /** The work for a log store that is not this machine. */
   readonly log_store?: LogStoreWork | undefined
+  /** Sends the audit log to places outside. */
+  readonly audit_sinks?: AuditSinkWork | undefined
   /** The exports of telemetry, for /metrics. */
   readonly telemetry?: Pick<TelemetryWork, 'measure'> | undefined
   /** Keeps counters equal to the ledger; without it there is no such job. */
@@ -72,6 +75,7 @@ export function openBackground({
   store,
   records,
   log_store,
+  audit_sinks,
   telemetry,
   reconciler,
   log,
@@ -112,6 +116,7 @@ export function openBackground({
     retentionJob(records),
     ...(refreshPrices.length > 0 ? [priceJob(refreshPrices)] : []),
     ...(log_store?.jobs ?? []),
+    ...(audit_sinks?.jobs ?? []),
     ...(ask_again ? [deferredJob({store, ask: ask_again, log})] : []),
     ...(mcp ? [mcpSyncJob(mcp)] : []),
     flushJob({records, store, after}),
@@ -123,6 +128,7 @@ export function openBackground({
   workerMetrics(registry, schedule)
   domainMetrics(registry, looks)
   log_store?.measure(registry)
+  audit_sinks?.measure(registry)
   telemetry?.measure(registry)
   return {
     schedule,

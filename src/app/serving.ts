@@ -25,6 +25,7 @@ import {migrate} from '../store/migrate.ts'
 import {forgetCaches, forgetRows} from '../store/remembered.ts'
 import {openReads} from '../workers/reader.ts'
 import {exportsFolder, openAdministration} from './administration.ts'
+import type {AuditSinkWork} from './audit-sinks.ts'
 import {type Background, openBackground} from './background.ts'
 import {openGovernor} from './connections.ts'
 import {type DataPlane, openDataPlane} from './data-plane.ts'
@@ -105,8 +106,10 @@ export async function openServing(directory: DataDir, parts: RootParts): Promise
   const log_store = openLogStoreWork({settings, store, store_options, records, log, now})
   const {services: sign_in, providers, close} = openSignIn({settings, store, seal, log, ...clock, steady, connections})
   stack.defer(close)
+  const audit_sinks = await openAuditSinksOf(data)
   const background = openBackground({
-    ...{settings, store, records, log_store, telemetry, log, now, exports_folder: exportsFolder(data)},
+    ...{settings, store, records, log_store, audit_sinks, telemetry, log, now},
+    exports_folder: exportsFolder(data),
     refreshPrices: sources.refreshes,
     reconciler: plane.limits.reconciler,
     ask_again: plane.ask_again,
@@ -174,6 +177,13 @@ async function openTelemetryOf(
   const work = openTelemetry({telemetry, settings, store, store_options, log})
   stack.defer(() => work.close())
   return work
+}
+
+/** Likewise. */
+async function openAuditSinksOf({settings, store, log, now}: OpenedData): Promise<AuditSinkWork | undefined> {
+  if (settings.audit_sinks.length === 0) return undefined
+  const {openAuditSinks} = await import('./audit-sinks.ts')
+  return openAuditSinks({settings, store, log, now})
 }
 
 function accessOf(accepts_loss: boolean | undefined, binding: object | undefined): DataAccess {

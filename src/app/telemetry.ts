@@ -1,10 +1,8 @@
-import {createPrivateKey, X509Certificate} from 'node:crypto'
-import {readFileSync} from 'node:fs'
 import {Counter, Gauge, type Registry} from 'prom-client'
 import {after} from '../base/delay.ts'
 import type {Log} from '../base/log.ts'
 import {startWorker} from '../base/runtime.ts'
-import {type Settings, SettingsFault, type TelemetrySettings} from '../settings/index.ts'
+import type {Settings, TelemetrySettings} from '../settings/index.ts'
 import type {Store} from '../store/database.ts'
 import type {StoreOptions} from '../store/dialect/index.ts'
 import {openExportMarks} from '../store/export-marks.ts'
@@ -13,6 +11,7 @@ import {isBefore} from '../telemetry/export/journal-reader.ts'
 import {TelemetryLink} from '../telemetry/link.ts'
 import type {TargetTls, TelemetrySetup} from '../telemetry/messages.ts'
 import type {JournalFollower} from '../workers/records.ts'
+import {readClientTls} from './client-tls.ts'
 
 /** Telemetry to collectors: a second reader of the journal, in a thread of its own. */
 export interface TelemetryWork {
@@ -75,37 +74,15 @@ function egressOf({trusted_custom_hosts, http_proxy, https_proxy, no_proxy, upst
 }
 
 function tlsOf({kind, target}: TelemetrySettings['exports'][number], settings: Settings): TargetTls {
-  const wrong: string[] = []
-  const read = (word: 'certificate' | 'client_certificate' | 'client_key', path: string | undefined) => {
+  const file = (word: 'certificate' | 'client_certificate' | 'client_key') => {
+    const path = target[word]
     if (path === undefined) return undefined
     const own = kind === 'analytics' ? undefined : (`otel_exporter_otlp_${SIGNALS[kind]}_${word}` as const)
-    const name = (own && settings[own] === path ? own : `otel_exporter_otlp_${word}`).toUpperCase()
-    const is_of_key = word === 'client_key'
-    try {
-      const text = readFileSync(path, 'utf8')
-      // a context alone says nothing of authorities that are no certificates
-      if (is_of_key) createPrivateKey(text)
-      else new X509Certificate(text)
-      return text
-    } catch (fault) {
-      const {code, syscall} = fault as NodeJS.ErrnoException
-      wrong.push(
-        syscall
-          ? `The file of ${name} cannot be read: ${code}.`
-          : `The file of ${name} holds no PEM ${is_of_key ? 'key' : 'certificate'}.`,
-      )
-      return undefined
-    }
+    const name = own && settings[own] === path ? own : `otel_exporter_otlp_${word}`
+    return {path, as: name.toUpperCase()}
   }
-  const [ca, cert, key] = [
-    read('certificate', target.certificate),
-    read('client_certificate', target.client_certificate),
-    read('client_key', target.client_key),
-  ]
-  if (wrong.length > 0) throw new SettingsFault(wrong)
-  if (cert !== undefined && key !== undefined && !new X509Certificate(cert).checkPrivateKey(createPrivateKey(key)))
-    throw new SettingsFault(['The OTLP client certificate is not that of its key.'])
-  return {...(ca !== undefined && {ca}), ...(cert !== undefined && {cert}), ...(key !== undefined && {key})}
+  const [ca, cert, key] = [file('certificate'), file('client_certificate'), file('client_key')]
+  return readClientTls({ca, cert, key, of: 'OTLP'})
 }
 
 const SIGNALS = {calls: 'traces', logs: 'logs'} as const

@@ -171,6 +171,9 @@ function others(settings: Partial<Settings>, given: (name: Name) => boolean): st
   if (given('MODEL_CONFIGS_PROXY_URL') && settings.model_configs_proxy_fetch_enabled === false) {
     wrong.push('MODEL_CONFIGS_PROXY_URL would have no effect without MODEL_CONFIGS_PROXY_FETCH_ENABLED=ON.')
   }
+  if (given('AUDIT_SINKS') && settings.audit_logs_enabled === false) {
+    wrong.push('AUDIT_SINKS would have no effect with AUDIT_LOGS_ENABLED=OFF: nothing is recorded.')
+  }
   const {bootstrap_admin_key: admin, bootstrap_workspace_key: workspace} = settings
   if (admin && admin === workspace)
     wrong.push('GATEWAY_BOOTSTRAP_ADMIN_KEY and GATEWAY_BOOTSTRAP_WORKSPACE_KEY must differ.')

@@ -2,6 +2,7 @@ import {readText} from './files.ts'
 import type {SettingSources} from './read.ts'
 import type {Texts} from './sources.ts'
 
+export type {AuditFormat, AuditSink, FileSink, SyslogSink} from './audit-sinks.ts'
 export {type Changeable, changeable, type SettingsChanges} from './change.ts'
 export {type DatabaseSettings, databaseSettings} from './database.ts'
 export {SettingsFault} from './fault.ts'

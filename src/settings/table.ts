@@ -1,3 +1,4 @@
+import {auditSinks} from './audit-sinks.ts'
 import {flag} from './flags.ts'
 import {
   base64Key,
@@ -186,6 +187,12 @@ export const SETTINGS = {
   LOG_RETENTION_DISPLAY: {kind: days, fallback: '90', group: 'Logs and metrics', meaning: 'Log retention shown to users; changes nothing else.'},
   METRICS_RETENTION_DISPLAY: {kind: days, fallback: '365', group: 'Logs and metrics', meaning: 'Metrics retention shown to users; changes nothing else.'},
   ORGANISATION_HEADERS_TO_MASK: {kind: headerNames, fallback: '', group: 'Logs and metrics', meaning: 'Headers masked in logs, in addition to authorization, keys and cookies.'},
+  AUDIT_SINKS: {
+    ...{kind: auditSinks, fallback: '', group: 'Logs and metrics'},
+    meaning:
+      'Places that get a line for each row of the audit log (docs/access.md). ca, cert and key of syslog+tls are paths ' +
+      'of PEM files.',
+  },
   ENABLE_PROMETHEUS: {kind: trueFalse, fallback: 'true', group: 'Logs and metrics', meaning: 'Serves /metrics; false: 404.'},
   PROMETHEUS_INCLUDE_MODEL_LABEL: {kind: trueFalse, fallback: 'false', group: 'Logs and metrics', meaning: 'Adds the model as a label; unknown models are one label, other.'},
 

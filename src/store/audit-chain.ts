@@ -3,7 +3,7 @@ import type {Db} from './database.ts'
 import type {AuditLogsTable} from './tables/identity.ts'
 
 /** The hash before the first row of a chain. */
-const CHAIN_START = '0'.repeat(64)
+export const CHAIN_START = '0'.repeat(64)
 const PAGE_ROWS = 1000
 
 /** The columns that a row's hash is over, in this order. */

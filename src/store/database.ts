@@ -33,6 +33,7 @@ import type {
 } from './tables/oauth.ts'
 import type {
   AuditChainsTable,
+  AuditMarksTable,
   InvitesTable,
   OrganisationUsersTable,
   SessionsTable,
@@ -101,6 +102,7 @@ export interface Database {
   api_keys: ApiKeysTable
   audit_logs: AuditLogsTable
   audit_chains: AuditChainsTable
+  audit_marks: AuditMarksTable
   users: UsersTable
   organisation_users: OrganisationUsersTable
   workspace_users: WorkspaceUsersTable

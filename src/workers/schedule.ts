@@ -6,6 +6,9 @@ import {claimJob, endJob, renewJob, type WorkerKey} from '../store/workers.ts'
 /** Those of a log store that is not this machine. */
 type LogStoreJob = 'log-upload' | 'log-objects' | 'log-spool'
 
+/** One for each place that gets the audit log. */
+type AuditSinkJob = `audit-sink ${string}`
+
 /** The jobs in the background; a metric has a label for each. */
 export type JobName =
   | 'key-expiry'
@@ -24,6 +27,7 @@ export type JobName =
   | 'reconcile'
   | 'deferred'
   | 'mcp-sync'
+  | AuditSinkJob
   | LogStoreJob
 
 /** One turn of a job. */

@@ -15,6 +15,8 @@ export interface TlsSettings {
 export interface Tls {
   readonly secureContext: SecureContext
   readonly rejectUnauthorized: boolean
+  /** Protocols that are offered. @default HTTP/1.1 */
+  readonly offers?: readonly string[]
 }
 
 export function readTls({ca, cert, key, rejectUnauthorized = true}: TlsSettings = {}): Tls {
@@ -27,10 +29,12 @@ export function readTls({ca, cert, key, rejectUnauthorized = true}: TlsSettings 
  * the socket goes to and whatever `host` header a call carries. Sessions are resumed.
  */
 export function securing(hostname: string, tls: Tls): (raw: Socket, signal: AbortSignal) => Promise<Socket> {
+  const {offers = ['http/1.1'], ...checks} = tls
+  const offered = offers.length > 0 ? {ALPNProtocols: [...offers]} : {}
   let session: Buffer | undefined
   const named = isIP(hostname) ? {} : {servername: hostname} // an address has no place in SNI (RFC 6066, 3)
   return (raw, signal) => {
-    const socket = connect({...tls, ...named, socket: raw, host: hostname, session, ALPNProtocols: ['http/1.1']})
+    const socket = connect({...checks, ...named, ...offered, socket: raw, host: hostname, session})
     socket.on('session', fresh => {
       session = fresh
     })

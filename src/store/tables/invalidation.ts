@@ -46,6 +46,7 @@ export const INVALIDATES: Readonly<Record<TableName, readonly CacheName[]>> = {
   revisions: [],
   audit_logs: [],
   audit_chains: [],
+  audit_marks: [],
   invites: [],
   sessions: [],
   mcp_sessions: [],

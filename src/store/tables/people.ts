@@ -95,3 +95,12 @@ export interface AuditChainsTable {
   sequence: number
   chain: string
 }
+
+/** The last row of an organisation's chain that a sink took. */
+export interface AuditMarksTable {
+  /** Its place: `syslog+tls://host:6514`, `file:/path`. */
+  sink: string
+  organisation_id: string
+  sequence: number
+  chain: string
+}

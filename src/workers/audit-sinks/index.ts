@@ -1,0 +1,5 @@
+export {fileTarget} from './file.ts'
+export {type AuditSinkParts, auditSinkWork, type SinkCounts, type SinkWork} from './job.ts'
+export {auditSinkMetrics} from './metrics.ts'
+export {syslogTarget} from './syslog.ts'
+export type {SinkTarget} from './target.ts'

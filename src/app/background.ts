@@ -28,6 +28,7 @@ import type {Records} from '../workers/records.ts'
 import {exportsJob} from '../workers/retain-exports.ts'
 import {type Schedule, startSchedule} from '../workers/schedule.ts'
 import type {AuditSinkWork} from './audit-sinks.ts'
+import type {LogPush} from './log-push.ts'
 import type {LogStoreWork} from './log-store-work.ts'
 import {openLetters} from './mail-texts.ts'
 import type {TelemetryWork} from './telemetry.ts'
@@ -42,6 +43,8 @@ export interface BackgroundParts {
   readonly audit_sinks?: AuditSinkWork | undefined
   /** The exports of telemetry, for /metrics. */
   readonly telemetry?: Pick<TelemetryWork, 'measure'> | undefined
+  /** The log at Loki, for /metrics. */
+  readonly log_push?: Pick<LogPush, 'measure'> | undefined
   /** Keeps counters equal to the ledger; without it there is no such job. */
   readonly reconciler?: {run(lost: AbortSignal): Promise<void>} | null
   readonly log: Log
@@ -77,6 +80,7 @@ export function openBackground({
   log_store,
   audit_sinks,
   telemetry,
+  log_push,
   reconciler,
   log,
   now,
@@ -130,6 +134,7 @@ export function openBackground({
   log_store?.measure(registry)
   audit_sinks?.measure(registry)
   telemetry?.measure(registry)
+  log_push?.measure(registry)
   return {
     schedule,
     metrics: () => registry.metrics(),

@@ -14,7 +14,7 @@ import {mountOAuth} from '../oauth/http.ts'
 import type {OAuthServices} from '../oauth/services.ts'
 import {mountScim} from '../scim/http.ts'
 import type {ScimServices} from '../scim/services.ts'
-import {type Settings, telemetrySettings} from '../settings/index.ts'
+import {lokiSettings, type Settings, telemetrySettings} from '../settings/index.ts'
 import {mountSignIn} from '../sign-in/http.ts'
 import type {SignInServices} from '../sign-in/services.ts'
 import {backUp} from '../store/backup.ts'
@@ -33,6 +33,7 @@ import {makeDemo} from './demo.ts'
 import {environmentConnection} from './environment-connection.ts'
 import {endSessionsOfBefore} from './environment-sessions.ts'
 import {openExplaining} from './explain-services.ts'
+import type {LogPush} from './log-push.ts'
 import {openLogStoreWork} from './log-store-work.ts'
 import {type McpPlane, mountMcp, openMcp} from './mcp.ts'
 import {createMcpListener} from './mcp-listener.ts'
@@ -64,6 +65,7 @@ const BACKLOG = 4096
 /** The root of a gateway that serves: it owns the data directory, its journal and its jobs. */
 export async function openServing(directory: DataDir, parts: RootParts): Promise<App> {
   const {kept, options, binding, stack} = parts
+  const log_push = await openLogPushOf(parts)
   const data = await openData(directory, parts, accessOf(options.accepts_loss, binding))
   const {settings, log, store, store_options, seal, clock, now, notes} = data
   await clock.goOn(store.db)
@@ -108,7 +110,7 @@ export async function openServing(directory: DataDir, parts: RootParts): Promise
   stack.defer(close)
   const audit_sinks = await openAuditSinksOf(data)
   const background = openBackground({
-    ...{settings, store, records, log_store, audit_sinks, telemetry, log, now},
+    ...{settings, store, records, log_store, audit_sinks, telemetry, log_push, log, now},
     exports_folder: exportsFolder(data),
     refreshPrices: sources.refreshes,
     reconciler: plane.limits.reconciler,
@@ -177,6 +179,16 @@ async function openTelemetryOf(
   const work = openTelemetry({telemetry, settings, store, store_options, log})
   stack.defer(() => work.close())
   return work
+}
+
+/** Likewise. It is opened first, so that it is closed last. */
+async function openLogPushOf({kept: {settings}, options: {log}, stack}: RootParts): Promise<LogPush | undefined> {
+  const loki = lokiSettings(settings)
+  if (!loki) return undefined
+  const {openLogPush} = await import('./log-push.ts')
+  const push = openLogPush({loki, settings, log})
+  stack.defer(() => push.close())
+  return push
 }
 
 /** Likewise. */

@@ -4,6 +4,8 @@ import pino from 'pino'
 export type Log = Pick<pino.Logger, 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal'> & {
   /** Lines of less weight are not written. */
   level?: string
+  /** Gives every line that is written to `write` as well, secrets cut out; what it gives ends that. */
+  readonly copyTo?: (write: (line: string) => void) => () => void
 }
 
 const SECRET_NAMES = [
@@ -32,7 +34,8 @@ export function createLog(
   service: string,
   write: (line: string) => void = line => void process.stderr.write(line),
 ): Log {
-  return pino(
+  const copies = new Set<(line: string) => void>()
+  const logger = pino(
     {
       level,
       base: {service},
@@ -44,8 +47,20 @@ export function createLog(
         censor: '***',
       },
     },
-    {write: line => write(redacted(line))},
+    {
+      write(line) {
+        const plain = redacted(line)
+        write(plain)
+        for (const copy of copies) copy(plain)
+      },
+    },
   )
+  return Object.assign(logger, {
+    copyTo(copy: (line: string) => void) {
+      copies.add(copy)
+      return () => void copies.delete(copy)
+    },
+  })
 }
 
 /** `text` with everything that looks like a key cut out. */

@@ -1,4 +1,5 @@
 import {logStoreFaults} from './log-store.ts'
+import {lokiFaults} from './loki.ts'
 import {semanticCacheFaults} from './semantic-cache.ts'
 import {signInFaults} from './sign-in.ts'
 import type {Name, Settings} from './table.ts'
@@ -24,6 +25,7 @@ export function contradictions(settings: Partial<Settings>, given: (name: Name) 
     ...logStoreFaults(settings, given),
     ...semanticCacheFaults(settings, given),
     ...telemetryFaults(settings, given),
+    ...lokiFaults(settings, given),
     ...others(settings, given),
   ]
 }

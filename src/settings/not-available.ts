@@ -52,7 +52,6 @@ export const NOT_AVAILABLE: readonly Area[] = [
     PROMETHEUS_INCLUDE_CONFIG_NAME_LABEL: OFF, PROMETHEUS_INCLUDE_API_KEY_NAME_LABEL: OFF, PROMETHEUS_LABELS_METADATA_ALLOWED_KEYS: NONE,
     'PROMETHEUS_*_BUCKETS': NONE,
   }},
-  {area: 'logs pushed to Loki', instead: 'the log of the process goes to stderr', variables: {ENABLE_LOKI: OFF, LOKI_HOST: NONE, LOKI_AUTH: NONE, LOKI_PUSH_ENABLED: OFF}},
 ]
 
 /** A documented variable of a later version: the area it belongs to and the values that are accepted all the same. */

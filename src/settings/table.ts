@@ -40,6 +40,7 @@ import {
   whole,
   word,
 } from './kinds.ts'
+import {LOKI} from './loki-table.ts'
 import {MCP} from './mcp-table.ts'
 import {SEMANTIC_CACHE} from './semantic-cache-table.ts'
 import type {Setting} from './setting.ts'
@@ -197,6 +198,7 @@ export const SETTINGS = {
   PROMETHEUS_INCLUDE_MODEL_LABEL: {kind: trueFalse, fallback: 'false', group: 'Logs and metrics', meaning: 'Adds the model as a label; unknown models are one label, other.'},
 
   ...TELEMETRY,
+  ...LOKI,
 
   LOG_STORE: {kind: logStoreKind, fallback: 'local', group: 'Log store', meaning: 'Where bodies of calls are stored. local (control_plane is the same): beside the log; otherwise as objects in a bucket (docs/log-store.md).'},
   LOG_STORE_GENERATIONS_BUCKET: {kind: segment, group: 'Log store', meaning: 'Bucket of S3 or Cloud Storage.'},

@@ -108,8 +108,9 @@ describe('names that are no settings', () => {
       'api_key in .gateway/settings.yaml is not a setting. It is given as --api-key-file or GATEWAY_API_KEY.',
     ],
     [
-      'loki_host: x',
-      'loki_host in .gateway/settings.yaml is not available in this version (logs pushed to Loki). Unset it; the log of the process goes to stderr.',
+      'mongo_database: x',
+      'mongo_database in .gateway/settings.yaml is not available in this version (MongoDB as the log store). ' +
+        'Unset it; LOG_STORE names a store of objects, or local.',
     ],
   ])('the key in the file: %s', (yaml, sentence) => {
     expect(faults({}, {'.gateway/settings.yaml': yaml})).toEqual([sentence])
@@ -387,9 +388,10 @@ describe('the listener and browsers', () => {
 describe('documented variables of later versions', () => {
   test.each([
     [
-      'LOKI_HOST',
-      'loki.example.com',
-      'LOKI_HOST is not available in this version (logs pushed to Loki). Unset it; the log of the process goes to stderr.',
+      'MONGO_DATABASE',
+      'logs',
+      'MONGO_DATABASE is not available in this version (MongoDB as the log store). ' +
+        'Unset it; LOG_STORE names a store of objects, or local.',
     ],
     [
       'VECTOR_STORE',
@@ -421,7 +423,7 @@ describe('documented variables of later versions', () => {
       GRPC_PORT: '8789',
       LOG_STORE: 'control_plane',
       CACHE_STORE: 'redis',
-      LOKI_HOST: '',
+      MONGO_DATABASE: '',
       GATEWAY_CACHE_MODE: 'SELF',
     }
     expect(read({env}).settings).toEqual(read({}).settings)

@@ -66,6 +66,17 @@ export class Delivery<T> {
    * more (`isWanted`, behind each failure and each wait).
    */
   async deliver(items: readonly T[], isWanted: () => boolean): Promise<number> {
+    const {most_ms, after} = this.#options
+    // it is given up in time, whatever the receiver says of its rest
+    const cancel = most_ms === undefined ? () => {} : after(most_ms, () => this.#wake?.())
+    try {
+      return await this.#deliver(items, isWanted)
+    } finally {
+      cancel()
+    }
+  }
+
+  async #deliver(items: readonly T[], isWanted: () => boolean): Promise<number> {
     const {most_items, now, most_ms = Number.POSITIVE_INFINITY, counts} = this.#options
     const until_ms = now() + most_ms
     const waiting: (readonly T[])[] = []

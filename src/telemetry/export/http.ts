@@ -3,7 +3,7 @@ import {gzip} from 'node:zlib'
 import {request} from 'undici'
 import {readBaseUrl} from '../../base/egress/base-url.ts'
 import type {Egress} from '../../base/egress/pools.ts'
-import {outcomeOf, type SendOutcome} from './outcome.ts'
+import {type FailureMeaning, outcomeOf, type SendOutcome} from './outcome.ts'
 
 export interface Receiver {
   /** The whole address. */
@@ -13,6 +13,8 @@ export interface Receiver {
   readonly headers: Readonly<Record<string, string>>
   readonly compression: 'gzip' | 'none'
   readonly timeout_ms: number
+  /** @default that of a collector */
+  readonly meaningOf?: (status: number, text: string) => FailureMeaning
   readonly rejectedOf: (type: string, body: Buffer) => {readonly rejected: number; readonly reason: string | null}
 }
 
@@ -47,7 +49,8 @@ export function sender(egress: Pick<Egress, 'destination' | 'pool'>, to: Receive
         return typeof value === 'string' ? value : null
       }
       const answer = {status: reply.statusCode, retry_after: text_of('retry-after'), text: received.toString()}
-      return outcomeOf(answer, now(), () => to.rejectedOf(text_of('content-type') ?? '', received))
+      const rejectedOf = () => to.rejectedOf(text_of('content-type') ?? '', received)
+      return outcomeOf(answer, now(), rejectedOf, to.meaningOf)
     } catch (fault) {
       return {kind: 'later', after_ms: null, reason: reasonOf(fault)}
     }

@@ -15,21 +15,30 @@ export interface ReceivedAnswer {
   readonly text: string
 }
 
+/** The meaning of a status of failure. */
+export type FailureMeaning = 'later' | 'too_large' | 'refused'
+
 const LATER: ReadonlySet<number> = new Set([429, 502, 503, 504])
 const ABOUT_SIZE = /too large|larger than|exceed/i
 const MAX_AFTER_MS = 3_600_000
+
+/** That of a collector. */
+export function collectorMeaning(status: number, text: string): FailureMeaning {
+  if (LATER.has(status)) return 'later'
+  return status === 413 || (status === 400 && ABOUT_SIZE.test(text)) ? 'too_large' : 'refused'
+}
 
 /** The meaning of an answer; `rejectedOf` reads how much of a request that succeeded was rejected. */
 export function outcomeOf(
   {status, retry_after, text}: ReceivedAnswer,
   now_ms: number,
   rejectedOf: (text: string) => {readonly rejected: number; readonly reason: string | null},
+  meaningOf = collectorMeaning,
 ): SendOutcome {
   if (status >= 200 && status < 300) return {kind: 'taken', ...rejectedOf(text)}
   const reason = `status ${status}`
-  if (LATER.has(status)) return {kind: 'later', after_ms: afterMs(retry_after, now_ms), reason}
-  if (status === 413 || (status === 400 && ABOUT_SIZE.test(text))) return {kind: 'too_large', reason}
-  return {kind: 'refused', reason}
+  const meaning = meaningOf(status, text)
+  return meaning === 'later' ? {kind: meaning, after_ms: afterMs(retry_after, now_ms), reason} : {kind: meaning, reason}
 }
 
 /** Seconds, or a date (RFC 9110, 10.2.3). */

@@ -16,13 +16,13 @@ import {checkManaged, type Target} from '../targets/target.ts'
 import {
   admitTarget,
   connect,
+  ownHeaders,
   type RealtimeParts,
   type RealtimeServices,
   release,
   SCOPE,
   sessionRequest,
 } from './connect.ts'
-import {ownHeaders} from './own-headers.ts'
 import {openDoor, type UpgradeHandshake} from './upgrade.ts'
 import {readOffer, type UpgradeRequest} from './upgrade-request.ts'
 import {checkOffers, namedModel, PATH} from './upstream-request.ts'

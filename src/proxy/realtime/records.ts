@@ -121,7 +121,7 @@ export function settle(
   )
 }
 
-/** The same of an attempt that another one follows in the same call: the row is that one's, and limits stay as they are. */
+/** The same of an attempt that another one follows in the call: the row is that one's, and limits stay as they are. */
 export function settlePart(
   call: Call,
   facts: SessionInfo,

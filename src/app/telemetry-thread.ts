@@ -53,6 +53,8 @@ async function open() {
     generation: setup.generation,
     delay_ms: setup.delay_ms,
     most_items: setup.most_items,
+    metric_interval_ms: setup.metric_interval_ms,
+    instance: writer,
     spool_bytes: setup.spool_bytes,
     reader: journalReader(folder, owner, reason =>
       report({level: 'warn', text: 'telemetry has not read all of the journal that is gone', facts: {reason}}),

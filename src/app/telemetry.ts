@@ -48,6 +48,7 @@ export function openTelemetry({telemetry, settings, store, store_options, log}: 
           generation: settings.otel_semconv,
           delay_ms: settings.otel_bsp_schedule_delay,
           most_items: settings.otel_bsp_max_export_batch_size,
+          metric_interval_ms: settings.otel_metric_export_interval,
           spool_bytes: settings.telemetry_spool_mb * MB,
           egress: {...egressOf(settings)},
           // the thread has SQLite's library from elsewhere
@@ -85,7 +86,7 @@ function tlsOf({kind, target}: TelemetrySettings['exports'][number], settings: S
   return readClientTls({ca, cert, key, of: 'OTLP'})
 }
 
-const SIGNALS = {calls: 'traces', logs: 'logs'} as const
+const SIGNALS = {calls: 'traces', logs: 'logs', metrics: 'metrics'} as const
 
 function telemetryMetrics(registry: Registry, status: () => ReturnType<TelemetryLink['status']>): void {
   new Counter({

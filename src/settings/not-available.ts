@@ -44,8 +44,9 @@ export const NOT_AVAILABLE: readonly Area[] = [
   {area: 'a vector store outside the database', instead: 'vectors are kept beside the cache', variables: {
     VECTOR_STORE: NONE, VECTOR_STORE_ADDRESS: NONE, VECTOR_STORE_API_KEY: NONE, VECTOR_STORE_COLLECTION_NAME: NONE,
   }},
-  {area: 'metrics sent by OTLP', instead: '/metrics is there to be scraped', variables: {
-    OTEL_METRICS_EXPORTER: ['none'], OTEL_METRIC_EXPORT_INTERVAL: ['60000'], 'OTEL_EXPORTER_OTLP_METRICS_*': NONE,
+  {area: 'differences of metrics and exponential histograms', instead: 'metrics are cumulative, with fixed bounds', variables: {
+    OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE: ['cumulative'],
+    OTEL_EXPORTER_OTLP_METRICS_DEFAULT_HISTOGRAM_AGGREGATION: ['explicit_bucket_histogram'],
   }},
   {area: 'pushed metrics and further labels', instead: '/metrics is there to be scraped', variables: {
     PROMETHEUS_PUSH_ENABLED: OFF, PROMETHEUS_GATEWAY_URL: NONE, PROMETHEUS_GATEWAY_AUTH: NONE, PROMETHEUS_INCLUDE_METADATA_LABELS: OFF,

@@ -9,7 +9,7 @@ const COMPRESSION = word('gzip', 'none')
 const EXPORTER = word('otlp', 'none')
 const SAMPLER = word('always_on', 'always_off')
 
-/** Traces and logs that are sent to collectors (docs/telemetry.md). */
+/** Traces, logs and metrics that are sent to collectors (docs/telemetry.md). */
 export const TELEMETRY = {
   OTEL_PUSH_ENABLED: {
     kind: trueFalse,
@@ -96,6 +96,18 @@ export const TELEMETRY = {
     group: 'Telemetry',
     meaning: 'otlp: a log record of each call is sent.',
   },
+  OTEL_METRICS_EXPORTER: {
+    kind: EXPORTER,
+    fallback: 'none',
+    group: 'Telemetry',
+    meaning: 'otlp: metrics of calls are sent, which are cumulative.',
+  },
+  OTEL_METRIC_EXPORT_INTERVAL: {
+    kind: whole(1000, 3_600_000, 'milliseconds'),
+    fallback: '60000',
+    group: 'Telemetry',
+    meaning: 'How often metrics are sent.',
+  },
   OTEL_BSP_SCHEDULE_DELAY: {
     kind: whole(100, 600_000, 'milliseconds'),
     fallback: '5000',
@@ -119,7 +131,7 @@ export const TELEMETRY = {
   OTEL_EXPORTER_OTLP_ENDPOINT: {
     kind: ENDPOINT,
     group: 'Telemetry',
-    meaning: 'Collector of all signals; /v1/traces or /v1/logs is added.',
+    meaning: 'Collector of all signals; /v1/traces, /v1/logs or /v1/metrics is added.',
   },
   OTEL_EXPORTER_OTLP_PROTOCOL: {
     kind: otlpProtocol,
@@ -244,6 +256,48 @@ export const TELEMETRY = {
     meaning: 'PEM file of the client certificate for the collector of log records. Unset: as for all ' + 'signals.',
   },
   OTEL_EXPORTER_OTLP_LOGS_CLIENT_KEY: {
+    kind: path,
+    group: 'Telemetry',
+    meaning: 'PEM file of the private key of that certificate. Unset: as for all signals.',
+  },
+  OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: {
+    kind: ENDPOINT,
+    group: 'Telemetry',
+    meaning: 'Address to which metrics are sent as it is; unset: /v1/metrics of ' + 'OTEL_EXPORTER_OTLP_ENDPOINT.',
+  },
+  OTEL_EXPORTER_OTLP_METRICS_PROTOCOL: {
+    kind: otlpProtocol,
+    group: 'Telemetry',
+    meaning: 'Encoding of metrics. Unset: as for all signals.',
+  },
+  OTEL_EXPORTER_OTLP_METRICS_HEADERS: {
+    kind: otlpHeaders,
+    group: 'Telemetry',
+    secret: true,
+    meaning: 'Headers of requests with metrics. Unset: as for all signals.',
+  },
+  OTEL_EXPORTER_OTLP_METRICS_TIMEOUT: {
+    kind: milliseconds,
+    group: 'Telemetry',
+    meaning: 'Longest time of one request with metrics. Unset: as for all signals.',
+  },
+  OTEL_EXPORTER_OTLP_METRICS_COMPRESSION: {
+    kind: COMPRESSION,
+    group: 'Telemetry',
+    meaning: 'Compression of requests with metrics. Unset: as for all signals.',
+  },
+  OTEL_EXPORTER_OTLP_METRICS_CERTIFICATE: {
+    kind: path,
+    group: 'Telemetry',
+    meaning:
+      'PEM file of the authorities that the collector of metrics is checked against. Unset: as ' + 'for all signals.',
+  },
+  OTEL_EXPORTER_OTLP_METRICS_CLIENT_CERTIFICATE: {
+    kind: path,
+    group: 'Telemetry',
+    meaning: 'PEM file of the client certificate for the collector of metrics. Unset: as for all ' + 'signals.',
+  },
+  OTEL_EXPORTER_OTLP_METRICS_CLIENT_KEY: {
     kind: path,
     group: 'Telemetry',
     meaning: 'PEM file of the private key of that certificate. Unset: as for all signals.',

@@ -1,7 +1,7 @@
 import type {Name, Settings} from './table.ts'
 import type {NamedValues} from './telemetry-kinds.ts'
 
-export type Signal = 'traces' | 'logs'
+export type Signal = 'traces' | 'logs' | 'metrics'
 export type TelemetryContent = 'none' | 'metadata' | 'full'
 
 /** How a collector is talked to. */
@@ -21,8 +21,8 @@ export interface OtlpTarget {
 /** One export: what is sent, and where. */
 export interface TelemetryExport {
   /** Its mark in the database is kept under this name. */
-  readonly name: 'analytics' | 'calls' | 'calls-2' | 'logs'
-  readonly kind: 'analytics' | 'calls' | 'logs'
+  readonly name: 'analytics' | 'calls' | 'calls-2' | 'logs' | 'metrics'
+  readonly kind: 'analytics' | 'calls' | 'logs' | 'metrics'
   readonly target: OtlpTarget
   readonly content: TelemetryContent
   readonly resource: NamedValues
@@ -37,7 +37,7 @@ export interface TelemetrySettings {
 /** The exports to collectors; undefined: there are none. */
 export function telemetrySettings(settings: Settings): TelemetrySettings | undefined {
   if (settings.otel_sdk_disabled) return undefined
-  const exports = [...analytics(settings), ...calls(settings), ...logs(settings)]
+  const exports = [...analytics(settings), ...calls(settings), ...logs(settings), ...metrics(settings)]
   if (exports.length === 0) return undefined
   const is_full_by_default =
     settings.otel_content === undefined && exports.some(({kind, content}) => kind === 'calls' && content === 'full')
@@ -83,6 +83,11 @@ function logs(settings: Settings): TelemetryExport[] {
   const target = standard('logs', settings)
   const content = settings.otel_content ?? 'none'
   return target ? [{name: 'logs', kind: 'logs', target, content, resource: resourceOf(settings)}] : []
+}
+
+function metrics(settings: Settings): TelemetryExport[] {
+  const target = standard('metrics', settings)
+  return target ? [{name: 'metrics', kind: 'metrics', target, content: 'none', resource: resourceOf(settings)}] : []
 }
 
 function standard(signal: Signal, settings: Settings): OtlpTarget | undefined {
@@ -140,15 +145,16 @@ export function telemetryFaults(settings: Partial<Settings>, given: (name: Name)
       'EXPERIMENTAL_GEN_AI_OTEL_TRACES_ENABLED=true needs EXPERIMENTAL_GEN_AI_OTEL_EXPORTER_OTLP_ENDPOINT: ' +
         'the collector of the spans.',
     )
-  const has_logs = given('OTEL_EXPORTER_OTLP_ENDPOINT') || given('OTEL_EXPORTER_OTLP_LOGS_ENDPOINT')
-  if (settings.otel_logs_exporter === 'otlp' && !has_logs)
-    wrong.push(
-      'OTEL_LOGS_EXPORTER=otlp needs OTEL_EXPORTER_OTLP_ENDPOINT or OTEL_EXPORTER_OTLP_LOGS_ENDPOINT: the collector.',
-    )
-  return [...wrong, ...['', 'TRACES_', 'LOGS_'].flatMap(signal => pairOf(signal as '', given))]
+  for (const signal of ['LOGS', 'METRICS'] as const) {
+    const own = `OTEL_EXPORTER_OTLP_${signal}_ENDPOINT` as const
+    const exporter = settings[signal === 'LOGS' ? 'otel_logs_exporter' : 'otel_metrics_exporter']
+    if (exporter !== 'otlp' || given('OTEL_EXPORTER_OTLP_ENDPOINT') || given(own)) continue
+    wrong.push(`OTEL_${signal}_EXPORTER=otlp needs OTEL_EXPORTER_OTLP_ENDPOINT or ${own}: the collector.`)
+  }
+  return [...wrong, ...['', 'TRACES_', 'LOGS_', 'METRICS_'].flatMap(signal => pairOf(signal as '', given))]
 }
 
-function pairOf(signal: '' | 'TRACES_' | 'LOGS_', given: (name: Name) => boolean): string[] {
+function pairOf(signal: '' | 'TRACES_' | 'LOGS_' | 'METRICS_', given: (name: Name) => boolean): string[] {
   const certificate = `OTEL_EXPORTER_OTLP_${signal}CLIENT_CERTIFICATE` as const
   const key = `OTEL_EXPORTER_OTLP_${signal}CLIENT_KEY` as const
   if (given(certificate) === given(key)) return []

@@ -19,6 +19,7 @@ export interface TelemetrySetup {
   readonly generation: Generation
   readonly delay_ms: number
   readonly most_items: number
+  readonly metric_interval_ms: number
   readonly spool_bytes: number
   readonly egress: {
     readonly trusted_custom_hosts: readonly string[]

@@ -7,8 +7,11 @@ import {JournalExport, type JournalExportOptions} from './export/journal-export.
 import {isBefore, type JournalReader} from './export/journal-reader.ts'
 import type {SendOutcome} from './export/outcome.ts'
 import {CALLS_SCOPE, sourceOf} from './export/source.ts'
+import {measurements} from './metrics/measurements.ts'
+import {MetricsExport} from './metrics/metrics-export.ts'
+import {MetricSums} from './metrics/sums.ts'
 import {toJson} from './otlp/json.ts'
-import type {OtlpBatch, OtlpLogRecord, OtlpSpan} from './otlp/model.ts'
+import type {OtlpBatch, OtlpLogRecord, OtlpMetric, OtlpSpan} from './otlp/model.ts'
 import {toProtobuf} from './otlp/protobuf.ts'
 import {type Generation, namesOf} from './semconv.ts'
 import {analyticsSpan} from './spans/analytics-span.ts'
@@ -30,6 +33,10 @@ export interface TelemetryParts {
   readonly generation: Generation
   readonly delay_ms: number
   readonly most_items: number
+  /** How often metrics are sent. */
+  readonly metric_interval_ms: number
+  /** Names this process: its sums are not those of another. */
+  readonly instance: string
   readonly spool_bytes: number
   readonly reader: JournalReader
   readonly marks: ReadonlyMap<string, Mark>
@@ -84,8 +91,9 @@ export class Telemetry {
   }
 }
 
-type Following = Pick<JournalExport<unknown>, 'committed' | 'flush' | 'close' | 'mark' | 'behind_bytes'>
+type Following = Pick<JournalExport<unknown> | MetricsExport, 'committed' | 'flush' | 'close' | 'mark' | 'behind_bytes'>
 
+const INSTANCE_NAME = 'service.instance.id'
 const MAX_AGE_MS = 24 * 3_600_000
 
 function follow(one: TelemetryExport, counts: ExportCounts, parts: TelemetryParts, onPassed: () => void): Following {
@@ -102,30 +110,52 @@ function follow(one: TelemetryExport, counts: ExportCounts, parts: TelemetryPart
       reason: fault instanceof Error ? fault.name : String(fault),
     })
   }
+  const saveOwn = (mark: Mark) =>
+    saveMark(name, mark).catch(fault =>
+      warn('how far telemetry was sent could not be written; it may be sent once more', {reason: String(fault)}),
+    )
+  const onFault = (fault: unknown) =>
+    report({
+      level: 'error',
+      text: 'telemetry could not be made of the journal; it is tried again',
+      facts: {export: name, reason: fault instanceof Error ? (fault.stack ?? fault.message) : String(fault)},
+    })
+  const deliveryOf = <T>(encode: (items: readonly T[]) => Buffer) =>
+    new Delivery<T>({encode, send: senderOf(one), most_items, counts, now, after, random, warn})
   const following = <T>(
     batchOf: (items: readonly T[]) => OtlpBatch,
     make: JournalExportOptions<T>['make'],
   ): Following => {
-    const encode = encoderOf(one, batchOf)
-    const delivery = new Delivery<T>({encode, send: senderOf(one), most_items, counts, now, after, random, warn})
+    const delivery = deliveryOf(encoderOf(one, batchOf))
     return new JournalExport<T>({
-      ...{reader, mark: marks.get(name)!, make, delivery, counts, onPassed, now, after},
-      saveMark: mark =>
-        saveMark(name, mark).catch(fault =>
-          warn('how far telemetry was sent could not be written; it may be sent once more', {reason: String(fault)}),
-        ),
-      onFault: fault =>
-        report({
-          level: 'error',
-          text: 'telemetry could not be made of the journal; it is tried again',
-          facts: {export: name, reason: fault instanceof Error ? (fault.stack ?? fault.message) : String(fault)},
-        }),
+      ...{reader, mark: marks.get(name)!, make, delivery, counts, onPassed, onFault, saveMark: saveOwn, now, after},
       delay_ms: parts.delay_ms,
       most_bytes: parts.spool_bytes,
       most_age_ms: MAX_AGE_MS,
     })
   }
   const source = sourceOf(one.resource, generation, kind === 'analytics' ? one.resource['service.name']! : CALLS_SCOPE)
+  if (kind === 'metrics') {
+    // sums of two processes under one name would undo each other
+    const resource = {[INSTANCE_NAME]: parts.instance, ...one.resource}
+    const batchOf = (items: readonly OtlpMetric[]): OtlpBatch => ({
+      ...{signal: 'metrics', items},
+      source: sourceOf(resource, generation, CALLS_SCOPE),
+    })
+    return new MetricsExport({
+      ...{reader, mark: marks.get(name)!, onPassed, onFault, saveMark: saveOwn, now, after},
+      sums: new MetricSums(now() * 1000),
+      delivery: deliveryOf(encoderOf(one, batchOf)),
+      interval_ms: parts.metric_interval_ms,
+      addTo(sums, record) {
+        try {
+          for (const measurement of measurements(record, services)) sums.add(measurement)
+        } catch (fault) {
+          onBad(record, fault)
+        }
+      },
+    })
+  }
   if (kind === 'logs')
     return following<OtlpLogRecord>(
       items => ({signal: 'logs', source, items}),

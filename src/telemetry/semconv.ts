@@ -35,6 +35,7 @@ const NAMES = {
     latest: ['gen_ai.usage.cache_write.input_tokens'],
   },
   reasoning_tokens: {'1.40': [], latest: ['gen_ai.usage.reasoning.output_tokens']},
+  token_type: ['gen_ai.token.type'],
   input_messages: ['gen_ai.input.messages'],
   output_messages: ['gen_ai.output.messages'],
   system_instructions: ['gen_ai.system_instructions'],

@@ -62,6 +62,8 @@ class House {
       generation: '1.40',
       delay_ms: 5_000,
       most_items: 512,
+      metric_interval_ms: 60_000,
+      instance: 'writer',
       spool_bytes: this.#given.spool_bytes ?? 256 << 20,
       reader: this.#reader,
       marks: new Map([['calls', this.saved]]),

@@ -18,11 +18,43 @@ export interface RemoteOptions {
 /** For so long no claim asks a store that did not answer: a dead store costs one call its wait, not every call. */
 const PAUSE_MS = 1_000
 
+/** A timer that is later than this was held up by work of this process. */
+const BUSY_MS = 10
+
 /**
  * A strict claim that is not answered refuses its call: it waits out a store that has much to do. So does the usage of
  * a call, which no client waits for: it must not be taken for lost while it is being written.
  */
 export const PATIENT_MS = 5_000
+
+/**
+ * Rejects when the store has had `most_ms`. Time in which this process was busy is not the store's: an answer that
+ * waits to be read is read first, so that a crowd of calls does not open the limits that hold it. At most
+ * `in_all_ms`.
+ */
+function lateness(most_ms: number, in_all_ms: number) {
+  const {promise: late, reject} = Promise.withResolvers<never>()
+  const began = performance.now()
+  let timer: NodeJS.Timeout | undefined
+  let reading: NodeJS.Immediate | undefined
+  const wait = (ms: number) => {
+    const due = performance.now() + ms
+    timer = setTimeout(() => {
+      const now = performance.now()
+      const busy_ms = Math.min(now - due, most_ms, began + in_all_ms - now)
+      if (busy_ms > BUSY_MS) return wait(busy_ms)
+      reading = setImmediate(() => reject(new Error(`The counters did not answer within ${most_ms} ms.`)))
+    }, ms)
+  }
+  wait(most_ms)
+  return {
+    late,
+    cancel() {
+      clearTimeout(timer)
+      if (reading) clearImmediate(reading)
+    },
+  }
+}
 
 /**
  * The common part of the shared stores: a bound on waiting, the store's clock, and open or closed when it does not
@@ -37,14 +69,11 @@ export function createRemote({now, steady, timeout_ms = 250, onFault = () => und
   const patient_ms = Math.max(PATIENT_MS, timeout_ms)
 
   async function within<T>(work: Promise<T>, most_ms = timeout_ms): Promise<T> {
-    let timer: NodeJS.Timeout | undefined
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error(`The counters did not answer within ${most_ms} ms.`)), most_ms)
-    })
+    const {late, cancel} = lateness(most_ms, Math.max(most_ms, PATIENT_MS))
     try {
       return await Promise.race([work, late])
     } finally {
-      clearTimeout(timer)
+      cancel()
     }
   }
 

@@ -147,6 +147,10 @@ export interface McpLogDetail {
   readonly auth: 'api_key' | 'jwt' | 'oauth'
   /** The slug of the virtual server that it came by, where it came by one. */
   readonly virtual_server?: string
+  /** JSON text of the id of the request, cut at 64 bytes; absent from older records. */
+  readonly rpc_id?: string
+  /** SHA-256 of the client's session, cut at 32 hex digits: the id itself opens the session. Of the old era only. */
+  readonly session_digest?: string
   readonly outcome: 'ok' | 'tool_error' | 'rpc_error' | 'refused' | 'input_required' | 'abandoned'
   readonly rpc_code: number | null
   /** Round trips with questions, the first included. */

@@ -76,6 +76,8 @@ const NAMES = {
   check_error: ['gateway.guardrail.check.error'],
   mcp_method: {'1.40': ['mcp.method.name', 'mcp.request.method'], latest: ['mcp.method.name']},
   mcp_protocol: ['mcp.protocol.version'],
+  mcp_session: ['mcp.session.id'],
+  mcp_rpc_id: ['jsonrpc.request.id'],
   mcp_tool: {'1.40': ['gen_ai.tool.name', 'mcp.tool.name'], latest: ['gen_ai.tool.name']},
   mcp_rpc_status: ['rpc.response.status_code'],
   mcp_server: {'1.40': ['gateway.mcp.server.id', 'mcp.server.id'], latest: ['gateway.mcp.server.id']},

@@ -32,7 +32,10 @@ export interface MessageFacts {
   readonly http: {readonly method: string; readonly url: string; readonly headers: Readonly<Record<string, string>>}
   /** JSON text of `params`, as the client sent them. */
   readonly params: string | undefined
-  readonly detail: Pick<McpLogDetail, 'client_protocol' | 'client_name' | 'auth' | 'virtual_server'>
+  readonly detail: Pick<
+    McpLogDetail,
+    'client_protocol' | 'client_name' | 'auth' | 'virtual_server' | 'rpc_id' | 'session_digest'
+  >
   readonly keeps_bodies: boolean
   /** False: it is a step of other work, and has a row only where it failed. */
   readonly has_row: boolean

@@ -1,5 +1,6 @@
 import type {ClientRequest} from '../../base/ingress/request.ts'
 import {isObject, type JsonObject, own} from '../../base/json-member.ts'
+import {cutTo} from '../../base/stored-text.ts'
 import type {McpServer} from '../call/server.ts'
 import type {McpTrace} from '../call/trace.ts'
 import type {ListMethod} from '../content/entries.ts'
@@ -63,6 +64,8 @@ export interface ViaVirtual {
   readonly is_inside: boolean
 }
 
+const MOST_RPC_ID_BYTES = 64
+
 /** The record of one request of a exchange. */
 export function recordOf(
   exchange: McpExchange,
@@ -71,6 +74,8 @@ export function recordOf(
     readonly trace: McpTrace
     readonly version: string
     readonly client_info: unknown
+    /** Names the session of a client of the old era. */
+    readonly session_digest?: string | undefined
     readonly continues?: {readonly call_id: string; readonly log_id: string}
   },
   services: McpServices,
@@ -89,6 +94,8 @@ export function recordOf(
       detail: {
         ...{client_protocol: of.version, client_name: typeof name === 'string' ? name.slice(0, 256) : null, auth},
         ...(exchange.via && {virtual_server: exchange.via.slug}),
+        rpc_id: cutTo(message.id_text, MOST_RPC_ID_BYTES),
+        ...(of.session_digest !== undefined && {session_digest: of.session_digest}),
       },
       ...(of.continues && {continues: of.continues}),
     },

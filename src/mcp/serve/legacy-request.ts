@@ -57,7 +57,8 @@ export async function answerLegacy(message: RpcRequest, facts: LegacyFacts): Pro
   if (message.method === 'ping') return ok('{}')
   const trace = traceOf(metaOf(message.params), exchange.request.headers, exchange.at_ms)
   const client_info = session ? parsed(session.client_info) : null
-  const newRecord = (of: RpcRequest) => recordOf(exchange, of, {trace, version, client_info}, parts.services)
+  const of_session = {trace, version, client_info, session_digest: session?.digest}
+  const newRecord = (of: RpcRequest) => recordOf(exchange, of, of_session, parts.services)
   let record = newRecord(message)
   let guarded: GuardedCall | null = null
   const ended = (rounds: number) => ({

@@ -3,7 +3,7 @@ import {memberText} from '../../base/json-splice.ts'
 import {traceOf} from '../call/trace.ts'
 import {SignInNeededFault, type UpstreamClient} from '../pool/source.ts'
 import {agreedVersion, initializeResult} from '../relay/greeting.ts'
-import {ClientSession} from '../sessions/session.ts'
+import {ClientSession, sessionDigest} from '../sessions/session.ts'
 import {checkBatch, type LegacyHandshake, type LegacyPost} from '../wire/client-era.ts'
 import {errorObjectText, McpFault} from '../wire/faults.ts'
 import {answerText, paramsText, type RpcMessage, type RpcNotification, type RpcRequest} from '../wire/messages.ts'
@@ -25,12 +25,12 @@ export async function serveHandshake(post: LegacyHandshake, exchange: McpExchang
   const {services, source, sessions} = parts
   const trace = traceOf(metaOf(message.params), request.headers, exchange.at_ms)
   const client_info = own(message.params, 'clientInfo')
-  const record = recordOf(exchange, message, {trace, version, client_info}, services)
+  const id = sessions.newId()
+  const record = recordOf(exchange, message, {trace, version, client_info, session_digest: sessionDigest(id)}, services)
   const ended = () => ({delivered: !reply.gone.aborted, rounds: 1, is_stream: reply.is_stream})
   try {
     const params = paramsText(message)!
     const capabilities = own(message.params, 'capabilities')
-    const id = sessions.newId()
     const client: UpstreamClient = {
       ...{server, caller, validated, headers: request.headers, session_id: id},
       client_info: isObject(client_info) ? memberText(params, 'clientInfo')! : NO_CLIENT,

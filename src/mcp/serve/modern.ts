@@ -329,7 +329,8 @@ class ModernServing {
       const ended = written(
         record,
         {
-          ...endOfLeft(200, {rounds: running.rounds, is_stream: false, was_sent: true}),
+          // as where the client left: the reply with the question went out well, the call did not end well
+          ...endOfLeft(499, {rounds: running.rounds, is_stream: false, was_sent: true}),
           error: `The call was ${why} while a question waited for its answer.`,
         },
         services.log,

@@ -1,3 +1,4 @@
+import {createHash} from 'node:crypto'
 import type {JsonObject} from '../../base/json-member.ts'
 import type {McpServer} from '../call/server.ts'
 import type {LegacySession} from '../upstream/upstream.ts'
@@ -23,9 +24,16 @@ const MOST_WAITING = 100
 /** Streams of calls that can be resumed. */
 const MOST_STREAMS = 100
 
+/** Names a session where its id has no place: the id and a key together are the session. 32 hex digits. */
+export function sessionDigest(id: string): string {
+  return createHash('sha256').update(id).digest('hex').slice(0, 32)
+}
+
 /** The session of a legacy client in this process: its open calls, its questions, its stream. The rest is a row. */
 export class ClientSession {
   readonly id: string
+  /** Names it in logs and spans. */
+  readonly digest: string
   readonly version: LegacyVersion
   readonly server_id: string
   readonly client_info: string
@@ -46,6 +54,7 @@ export class ClientSession {
 
   constructor(facts: SessionFacts) {
     this.id = facts.id
+    this.digest = sessionDigest(facts.id)
     this.version = facts.version
     this.server_id = facts.server.id
     this.client_info = facts.client_info

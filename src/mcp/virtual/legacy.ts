@@ -7,7 +7,7 @@ import {type McpExchange, metaOf, recordOf, type ServingParts} from '../serve/ex
 import {type LegacyTaker, serveLegacy} from '../serve/legacy.ts'
 import {answerLegacy, type LegacyAnswer, type LegacyFacts} from '../serve/legacy-request.ts'
 import {noteRefused} from '../serve/refused.ts'
-import {ClientSession} from '../sessions/session.ts'
+import {ClientSession, sessionDigest} from '../sessions/session.ts'
 import type {LegacyHandshake, LegacyPost} from '../wire/client-era.ts'
 import {errorObjectText, McpFault} from '../wire/faults.ts'
 import {answerText, paramsText, type RpcRequest} from '../wire/messages.ts'
@@ -28,10 +28,11 @@ export async function serveVirtualHandshake(
   const trace = traceOf(metaOf(message.params), request.headers, exchange.at_ms)
   const info = own(message.params, 'clientInfo')
   const given = own(message.params, 'capabilities')
-  const record = recordOf(exchange, message, {trace, version, client_info: info}, services)
+  const id = sessions.newId()
+  const of_session = {trace, version, client_info: info, session_digest: sessionDigest(id)}
+  const record = recordOf(exchange, message, of_session, services)
   const ended = () => ({delivered: !reply.gone.aborted, rounds: 1, is_stream: reply.is_stream})
   const params = paramsText(message)!
-  const id = sessions.newId()
   const capabilities = isObject(given) ? given : {}
   const texts = {
     client_info: isObject(info) ? memberText(params, 'clientInfo')! : NO_CLIENT_INFO,

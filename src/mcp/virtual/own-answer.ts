@@ -5,6 +5,7 @@ import {modernResult} from '../content/results.ts'
 import {endOfFault, endOfOurs, faultOf, written} from '../serve/end.ts'
 import {metaOf, recordOf, type ServingParts} from '../serve/exchange.ts'
 import {secondToken} from '../serve/second-token.ts'
+import {sessionDigest} from '../sessions/session.ts'
 import {edited} from '../wire/edits.ts'
 import {McpFault, printable} from '../wire/faults.ts'
 import type {RpcRequest} from '../wire/messages.ts'
@@ -64,7 +65,8 @@ export async function ownAnswer(
   const {services} = parts
   const {reply, request, at_ms} = exchange
   const trace = traceOf(metaOf(message.params), request.headers, at_ms)
-  const record = recordOf(exchange, message, {trace, version, client_info}, services)
+  const session_digest = client.session_id === null ? undefined : sessionDigest(client.session_id)
+  const record = recordOf(exchange, message, {trace, version, client_info, session_digest}, services)
   const ended = () => ({delivered: !reply.gone.aborted, rounds: 1, is_stream: reply.is_stream})
   try {
     const plain = await resultOf(message, client, parts)

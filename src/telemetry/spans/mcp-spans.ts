@@ -85,6 +85,8 @@ function serverAttributes(record: ExportedRecord, row: ExportedRow, fault: strin
   const {content} = services
   const of = commonAttributes(record, row, fault, services)
     .add('mcp_protocol', mcp.client_protocol)
+    .add('mcp_session', mcp.session_digest)
+    .add('mcp_rpc_id', mcp.rpc_id)
     .add('http_status', status)
     .add('key_id', entry.api_key_id || undefined)
     .add('mcp_workspace', entry.workspace_id)

@@ -84,7 +84,8 @@ describe.each(['this process', 'another process'] as const)('a sign-in that ends
     const late = await call(keys.mia, 'ask', {requestState, inputResponses: {}})
     expect(late.error?.code).toBe(-32602)
     const rows = await mcp.gateway.logs()
-    expect(JSON.stringify(rows)).toContain('The call was disconnected while a question waited for its answer.')
+    const row = rows.find(({error}) => error === 'The call was disconnected while a question waited for its answer.')
+    expect(row).toMatchObject({is_success: false, response_status_code: 499})
   })
 })
 

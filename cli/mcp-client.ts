@@ -27,6 +27,13 @@ export interface McpError {
   readonly data?: {readonly type?: string; readonly authorizationUrl?: string}
 }
 
+/** How far a call has come, in units of the server's choice. */
+export interface McpProgress {
+  readonly progress: number
+  readonly total?: number
+  readonly message?: string
+}
+
 /** The answer to a request: one of the two is there. */
 export interface McpAnswer {
   readonly result?: McpResult
@@ -44,10 +51,12 @@ export async function mcpRequest(
     method,
     params = {},
     headers = {},
+    onProgress,
   }: {
     readonly method: string
     readonly params?: Readonly<Record<string, unknown>>
     readonly headers?: Readonly<Record<string, string>>
+    readonly onProgress?: (progress: McpProgress) => void
   },
   capabilities: object = {},
 ): Promise<McpAnswer> {
@@ -63,6 +72,7 @@ export async function mcpRequest(
     [`${META}/protocolVersion`]: VERSION,
     [`${META}/clientInfo`]: {name: 'gateway-cli', version: '1'},
     [`${META}/clientCapabilities`]: capabilities,
+    ...(onProgress && {progressToken: 1}),
   }
   const {status, body} = await gateway.send({
     method: 'POST',
@@ -73,11 +83,26 @@ export async function mcpRequest(
       ...headers,
     },
     body: {jsonrpc: '2.0', id: 1, method, params: {...params, _meta}},
+    ...(onProgress && {onEvent: (data: unknown) => isNotice(data, onProgress)}),
   })
   const answer = (typeof body === 'object' && body !== null ? body : {}) as McpAnswer
   if (status < 400 && (answer.result || answer.error)) return answer
   if (answer.error && answer.error.code < 0) return answer
   throw refusedBy(status, answer, gateway)
+}
+
+/** True for a message that is no answer. One of progress is handed on. */
+function isNotice(data: unknown, onProgress: (progress: McpProgress) => void): boolean {
+  const {method, params} = (data ?? {}) as {readonly method?: unknown; readonly params?: Partial<McpProgress> | null}
+  if (typeof method !== 'string') return false
+  const {progress, total, message} = params ?? {}
+  if (method === 'notifications/progress' && typeof progress === 'number')
+    onProgress({
+      progress,
+      ...(typeof total === 'number' && {total}),
+      ...(typeof message === 'string' && {message}),
+    })
+  return true
 }
 
 /** The fault of an answer that is an error. */

@@ -31,9 +31,9 @@ export async function openThere({url, api_key, ca, if_unknown, most, signal}: Th
   return {
     kind: 'there',
     ...(if_unknown && {if_unknown}),
-    async send({method, path, body, headers: own}): Promise<TransportReply> {
+    async send({method, path, body, headers: own, onEvent}): Promise<TransportReply> {
       const headers = {
-        accept: 'application/json',
+        accept: onEvent ? 'application/json, text/event-stream' : 'application/json',
         ...(body !== undefined && {'content-type': 'application/json'}),
         ...(api_key !== undefined && {'x-gateway-api-key': api_key}),
         ...own,
@@ -47,6 +47,12 @@ export async function openThere({url, api_key, ca, if_unknown, most, signal}: Th
           ...(ends.length && {signal: AbortSignal.any(ends)}),
           ...(body !== undefined && {body: typeof body === 'string' ? body : JSON.stringify(body)}),
         })
+        const is_stream = onEvent !== undefined && /^text\/event-stream\b/.test(String(reply.headers['content-type']))
+        if (is_stream && reply.statusCode < 300)
+          return {
+            status: reply.statusCode,
+            body: await (await import('./event-stream.ts')).replyOfEvents(reply.body, onEvent),
+          }
         const text = await reply.body.text()
         if (reply.statusCode >= 300 && reply.statusCode < 400) throw redirected(root, reply.headers.location)
         return {status: reply.statusCode, body: parsed(text)}

@@ -5,6 +5,8 @@ export interface Request {
   readonly body?: unknown
   /** Beside those of every request; to a URL alone. */
   readonly headers?: Readonly<Record<string, string>>
+  /** Takes events that come before the reply, and says of each whether it did. With it, a stream is accepted. */
+  readonly onEvent?: (data: unknown) => boolean
 }
 
 export interface TransportReply {

@@ -3,9 +3,10 @@ import type {JsonValue} from '../../src/base/json-member.ts'
 import {paramHeadersOf, paramHeaderValues} from '../../src/mcp/wire/param-headers.ts'
 import {type Gateway, withGateway} from '../connect.ts'
 import {CommandFault, EXIT, usageFault} from '../fault.ts'
-import {type McpQuestion, type McpResult, mcpFault, mcpRequest} from '../mcp-client.ts'
+import {type McpProgress, type McpQuestion, type McpResult, mcpFault, mcpRequest} from '../mcp-client.ts'
 import {readJson, readPairs} from '../option-parsers.ts'
 import {leaf} from '../options.ts'
+import {progressOn} from '../progress.ts'
 import {plain} from '../width.ts'
 
 interface CallOptions {
@@ -14,6 +15,8 @@ interface CallOptions {
 }
 
 const MOST_ROUNDS = 10
+/** Characters of a message beside the bar. */
+const MOST_MESSAGE = 40
 /** Headers and body differ (2026-07-28). */
 const HEADERS_DIFFER = -32020
 
@@ -64,11 +67,19 @@ async function callTool(gateway: Gateway, server: string, params: Readonly<Recor
   let more: Record<string, unknown> = {}
   let headers: Readonly<Record<string, string>> = {}
   for (let round = 0; round < MOST_ROUNDS; round++) {
-    const request = () => ({method: 'tools/call', params: {...params, ...more}, headers})
-    let {result, error} = await mcpRequest(gateway, server, request(), capabilities)
+    const once = () =>
+      withBar(gateway, onProgress =>
+        mcpRequest(
+          gateway,
+          server,
+          {method: 'tools/call', params: {...params, ...more}, headers, onProgress},
+          capabilities,
+        ),
+      )
+    let {result, error} = await once()
     if (error?.code === HEADERS_DIFFER && round === 0) {
       headers = await argumentHeaders(gateway, server, params)
-      ;({result, error} = await mcpRequest(gateway, server, request(), capabilities))
+      ;({result, error} = await once())
     }
     if (error) throw mcpFault(error, server, gateway)
     if (result!.resultType !== 'input_required') return result!
@@ -81,6 +92,18 @@ async function callTool(gateway: Gateway, server: string, params: Readonly<Recor
     exit: EXIT.failure,
     code: 'too_many_rounds',
   })
+}
+
+/** Draws how far the work has come, as the server says it. */
+async function withBar<T>({world, print}: Gateway, work: (onProgress: (at: McpProgress) => void) => Promise<T>) {
+  const bar = progressOn(world, print)
+  try {
+    return await work(({progress, total, message}) =>
+      bar.step(progress, total ?? progress, plain(message ?? '').slice(0, MOST_MESSAGE)),
+    )
+  } finally {
+    bar.end()
+  }
 }
 
 /** Headers that repeat arguments: those that the tool's schema marks with `x-mcp-header`. */

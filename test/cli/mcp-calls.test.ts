@@ -78,6 +78,19 @@ test('call takes arguments by name or as JSON, and prints the content', async ()
   expect(JSON.parse(whole.stdout)).toMatchObject({structuredContent: {sum: 6}})
 })
 
+test('call draws how far the tool has come, and prints its result alone', async () => {
+  let now_ms = Date.now()
+  const around = {has_bars: true, now_ms: () => (now_ms += 1_000)}
+  const drawn = await there(['call', 'tools', 'slow', '--arg', 'steps=3'], WORKSPACE_KEY, around)
+  expect(drawn).toMatchObject({
+    code: 0,
+    stdout: '3 steps\n',
+    stderr: expect.stringMatching(/ 1\/3 .* 3\/3 \r\x1b\[K$/s),
+  })
+  const quiet = await there(['call', 'tools', 'slow', '--arg', 'steps=3', '--json'], WORKSPACE_KEY, around)
+  expect([quiet.stderr, JSON.parse(quiet.stdout)]).toMatchObject(['', {content: [{text: '3 steps'}]}])
+})
+
 test('call repeats arguments in headers where the tool wants that', async () => {
   const modern = await openModern()
   onTestFinished(() => modern.close())

@@ -20,6 +20,8 @@ export interface Surroundings {
   readonly folder?: string
   /** Width of the terminal that stdout is; without it, stdout is a pipe. */
   readonly terminal?: number
+  /** Bars are drawn: stderr is a terminal. */
+  readonly has_bars?: boolean
   readonly createApp?: CreateApp
   readonly now_ms?: number | (() => number)
   /** Called with what raises a signal, once a command listens for them. */
@@ -48,6 +50,7 @@ export function worldOf(around: Surroundings): {world: Environment; said(): Omit
     files,
     folder = '',
     terminal,
+    has_bars = false,
     createApp,
     now_ms = NOW_MS,
     onListening,
@@ -60,7 +63,7 @@ export function worldOf(around: Surroundings): {world: Environment; said(): Omit
     write(text) {
       written[name] += text
     },
-    isTTY: name === 'stdout' && terminal !== undefined,
+    isTTY: name === 'stdout' ? terminal !== undefined : has_bars,
     columns: name === 'stdout' ? terminal : undefined,
     closed: false,
   })

@@ -44,3 +44,21 @@ function columnsOf(grapheme: string): number {
   if (EMPTY.test(grapheme)) return 0
   return WIDE.test(grapheme) ? 2 : 1
 }
+
+/** `text` as at most `most` lines of at most `columns` columns, broken between words; what is left over is cut off. */
+export function wrapped(text: string, columns: number, most: number): string[] {
+  const lines: string[] = []
+  let line = ''
+  const words = text.split(' ')
+  for (const [at, word] of words.entries()) {
+    const longer = line === '' ? word : `${line} ${word}`
+    if (width(longer) <= columns || line === '') {
+      line = longer
+      continue
+    }
+    if (lines.length === most - 1) return [...lines, cut([line, ...words.slice(at)].join(' '), columns)]
+    lines.push(cut(line, columns))
+    line = word
+  }
+  return [...lines, cut(line, columns)]
+}

@@ -28,17 +28,25 @@ export interface ListedCall {
   readonly error?: string | null
 }
 
+/** The time and the number of an id: `logs show` takes it. */
+const SHORT_ID = 18
+
 export const COLUMNS: readonly TableColumn<ListedCall>[] = [
-  {title: 'time', value: row => row.created_at?.slice(0, 19).replace('T', ' '), whole: true},
-  {title: 'id', value: row => row.id, whole: true, essential: true},
+  {
+    title: 'time',
+    value: row => row.created_at?.slice(0, 19).replace('T', ' '),
+    short: row => row.created_at?.slice(5, 16).replace('T', ' '),
+    whole: true,
+  },
+  {title: 'id', value: row => row.id, short: row => row.id.slice(0, SHORT_ID), whole: true, essential: true},
   {title: 'status', value: row => row.response_status_code, align: 'right'},
-  {title: 'provider', value: row => row.ai_org, optional: 1},
+  {title: 'provider', value: row => row.ai_org, optional: 3},
   {title: 'model', value: row => row.ai_model},
-  {title: 'tokens', value: row => row.total_units, align: 'right', optional: 2},
+  {title: 'tokens', value: row => row.total_units, align: 'right', optional: 1},
   {title: 'cost $', value: costOf, align: 'right'},
-  {title: 'ms', value: row => row.response_time, align: 'right', optional: 3},
+  {title: 'ms', value: row => row.response_time, align: 'right', optional: 2},
   {title: 'key', value: row => row.api_key_name ?? row.api_key_id},
-  {title: 'reason', value: row => row.error},
+  {title: 'reason', value: row => row.error, below: true},
 ]
 
 const TAIL_EVERY_MS = 1000
@@ -88,7 +96,7 @@ function show(): Command {
   return leaf('show', 'Show a call with its request, answer and cost', [
     'gateway logs show 0197f0a2-6d1e-7c3b-9f0e-2b1f6a1c9d11',
   ])
-    .argument('<id>', 'id of the log')
+    .argument('<id>', 'id of the log, or its first 18 characters')
     .action((logId: string, _: object, self: Command) =>
       withGateway(self, async ({call, print}) => {
         const reply = await call('logs.get', {params: {logId}})
@@ -139,8 +147,19 @@ export async function follow(
 }
 
 /** At least these widths, so that later lines are aligned with earlier ones. */
-const TAIL_WIDTHS: Readonly<Record<string, number>> = {id: 36, provider: 12, model: 24, tokens: 7, 'cost $': 11, ms: 6}
-const TAIL_COLUMNS = COLUMNS.map(column => ({...column, least: TAIL_WIDTHS[column.title] ?? 0}))
+const TAIL_WIDTHS: Readonly<Record<string, number>> = {
+  id: SHORT_ID,
+  provider: 12,
+  model: 24,
+  tokens: 7,
+  'cost $': 11,
+  ms: 6,
+}
+const TAIL_COLUMNS: readonly TableColumn<ListedCall>[] = COLUMNS.map(column => ({
+  ...column,
+  ...(column.title === 'time' && {short: ({created_at}: ListedCall) => created_at?.slice(11, 19)}),
+  least: TAIL_WIDTHS[column.title] ?? 0,
+}))
 
 /** The newest calls that were not seen yet, newest first; as many pages as it takes to meet one that was. */
 async function unseen(

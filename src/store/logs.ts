@@ -76,9 +76,17 @@ export async function logsBehind(
   return found.map(whole)
 }
 
+/** The time and the number of an id, and as much more of it as there is. */
+const BEGINNING_OF_ID = /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}(?:-[\da-f-]{0,16})?$/
+
+/** The row of an id, or of the beginning of one that no other row has, as narrow terminals show it. */
 export async function findLog(db: Db, scope: LogScope, id: string): Promise<LogRow | undefined> {
-  const found = await named(rowsOf(db, scope, 'time').where('id', '=', id)).executeTakeFirst()
-  return found && whole(found)
+  const all = rowsOf(db, scope, 'time')
+  const meant = BEGINNING_OF_ID.test(id)
+    ? all.where('id', '>=', id).where('id', '<', `${id}g`)
+    : all.where('id', '=', id)
+  const [found, other] = await named(meant).limit(2).execute()
+  return found && !other ? whole(found) : undefined
 }
 
 export interface UnpricedModel {

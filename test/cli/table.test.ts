@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import {expect, test} from 'vitest'
+import {COLUMNS as CALLS} from '../../cli/commands/logs.ts'
 import {pairLines, tableLines} from '../../cli/table.ts'
 import {cut, pad, plain, width} from '../../cli/width.ts'
 
@@ -48,7 +49,10 @@ test('on a narrow terminal the widest column is cut, and what is copied from it 
     'SLUG           NAME            COUNT',
     '0197f0a2-6d1e  a name of som…      1',
   ])
-  expect(tableLines(rows, COLUMNS, {columns: 24, style})[1]).toBe('0197f0a2…  a nam…      1')
+  expect(tableLines(rows, COLUMNS, {columns: 28, style})[1]).toBe('0197f0a2-6d1e  a nam…      1')
+  // a name is left out before the id is cut
+  expect(tableLines(rows, COLUMNS, {columns: 24, style})[1]).toBe('0197f0a2-6d1e      1')
+  expect(tableLines(rows, COLUMNS, {columns: 16, style})[1]).toBe('0197f0a2…      1')
 })
 
 test('what a name holds cannot move the cursor, turn the line or break it', () => {
@@ -106,9 +110,55 @@ test('no line is wider than the terminal, whatever stands in it; of a call the n
   )
   const rows = [{slug: '0197f0a2-6d1e-7c3b-9f0e-2b1f6a1c9d11', name: 'a name of some length', count: 15}]
   const [titles, line] = tableLines(rows, wide, {columns: 80, style})
-  expect(titles).toMatch(/^TIME +ID +STATUS +MODEL +COST \$ +KEY +REASON/)
+  expect(titles).toMatch(/^TIME +ID +STATUS +COST \$$/)
   expect(line).toContain('0.000195')
   expect(tableLines(rows, wide, {columns: undefined, style})[1]).toContain(
     'a name of some length  0197f0a2'.slice(0, 21),
   )
 })
+
+const CALL = {
+  id: '01a21414-b4c1-702b-9f0e-2b1f6a1c9d11',
+  created_at: '2026-03-04T05:06:07.000Z',
+  ai_org: 'openai',
+  ai_model: 'gpt-4o-mini-2024-07-18',
+  response_status_code: 200,
+  total_units: 1234,
+  cost: 0.0195,
+  response_time: 812,
+  api_key_id: 'k',
+  api_key_name: 'support-app',
+  error: null,
+}
+const REFUSED = {
+  ...CALL,
+  ...{id: '01a21414-b4c1-702c-8f0e-2b1f6a1c9d12', response_status_code: 429, cost: null, total_units: null},
+  ...{error: 'The rate limit of 10 requests per minute of the key support-app is used up; it is free again in 12 s.'},
+}
+
+test.each([
+  [
+    80,
+    [
+      'TIME         ID                  STATUS  MODEL      TOKENS    COST $  KEY',
+      '03-04 05:06  01a21414-b4c1-702b     200  gpt-4o-m…    1234  0.000195  support-a…',
+      '03-04 05:06  01a21414-b4c1-702c     429  gpt-4o-m…       -         -  support-a…',
+      '    The rate limit of 10 requests per minute of the key support-app is used up;',
+      '    it is free again in 12 s.',
+    ],
+  ],
+  [
+    120,
+    [
+      'TIME         ID                  STATUS  PROVIDER  MODEL                   TOKENS    COST $   MS  KEY',
+      '03-04 05:06  01a21414-b4c1-702b     200  openai    gpt-4o-mini-2024-07-18    1234  0.000195  812  support-app',
+      '03-04 05:06  01a21414-b4c1-702c     429  openai    gpt-4o-mini-2024-07-18       -         -  812  support-app',
+      '    The rate limit of 10 requests per minute of the key support-app is used up; it is free again in 12 s.',
+    ],
+  ],
+])(
+  'calls at %i columns: the id that the next command takes, the minute, tokens, cost, and the reason',
+  (columns, lines) => {
+    expect(tableLines([CALL, REFUSED], CALLS, {columns, style})).toEqual(lines)
+  },
+)

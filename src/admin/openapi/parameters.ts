@@ -67,7 +67,7 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   include_workspace: '`true`: with what the workspace has of them for all its calls.',
   inviteId: 'Id of the invite.',
   labelId: 'Id of the label.',
-  logId: 'Id of the row of the log.',
+  logId: 'Id of the row of the log, or its first 18 characters or more, where no other row begins so.',
   manager_type: 'Only those kept in this secret manager.',
   mcpIntegrationId: 'Id or slug of the MCP integration.',
   mcpServerId: 'Id or slug of the MCP server.',

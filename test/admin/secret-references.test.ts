@@ -230,7 +230,7 @@ describe.each(KINDS)('secret references on %s', kind => {
     expect((await admin.asAdmin('GET', '/v1/secret-references?page_size=101')).status).toBe(400)
   })
 
-  test('one that fills a field of an MCP integration is not deleted', async () => {
+  test('SM23: one that fills a field of an MCP integration is not deleted', async () => {
     const {id, slug} = await create()
     const secret_mappings = [
       {target_field: 'configurations.custom_headers', secret_reference_id: slug, value_format: 'json'},

@@ -61,7 +61,14 @@ export async function azureDouble(scope_host = 'vault.azure.net'): Promise<Azure
   }
   const vault = ({headers}: ManagerHeard, url: URL): DoubleAnswer => {
     if (!state.tokens.has((headers.authorization ?? '').replace('Bearer ', '')))
-      return {status: 401, body: {error: {code: 'Unauthorized'}}}
+      return {
+        status: 401,
+        // clients ask without a token first, and learn here where to get one
+        headers: {
+          'www-authenticate': `Bearer authorization="https://login.microsoftonline.com/tenant", resource="https://${scope_host}"`,
+        },
+        body: {error: {code: 'Unauthorized'}},
+      }
     if (url.searchParams.get('api-version') !== '7.4') return {status: 400, body: {error: {code: 'BadParameter'}}}
     const [, , name = ''] = url.pathname.split('/')
     const secret = state.secrets[name]

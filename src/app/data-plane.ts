@@ -17,13 +17,15 @@ import {PriceCache} from '../pricing/price-cache.ts'
 import type {Logins} from '../providers/auth/login.ts'
 import {find as findKind} from '../providers/registry.ts'
 import {createLookups} from '../proxy/lookups/lookups.ts'
+import {createNames} from '../proxy/lookups/names.ts'
 import {type CallProxy, createProxy} from '../proxy/proxy.ts'
 import {openAsking} from '../proxy/records/deferred/poll.ts'
+import {DEFAULT_BUCKETS} from '../proxy/records/metric-buckets.ts'
 import {callMetrics, circuitMetric} from '../proxy/records/metrics.ts'
 import type {ProxyServices} from '../proxy/services.ts'
 import {createCircuits} from '../routing/breaker.ts'
 import type {AskAgain} from '../schema/deferred.ts'
-import type {Settings} from '../settings/index.ts'
+import {prometheusSettings, type Settings} from '../settings/index.ts'
 import {cacheTable, openCacheFile} from '../store/cache.ts'
 import {counterTable} from '../store/counters.ts'
 import type {DataDir} from '../store/data-dir.ts'
@@ -53,8 +55,10 @@ export interface DataPlane {
   readonly limits: Limits
   readonly secrets: SecretManagers
   readonly ask_again: AskAgain
-  /** The text of /metrics. */
-  metrics(): Promise<string>
+  /** Its part of the page of metrics, in pieces. */
+  metrics(): Promise<readonly Buffer[]>
+  /** Metrics that are few. */
+  readonly registry: Registry
   /** All that calls hold in memory of the database. */
   readonly remembered: readonly Remembered[]
   /** Why no calls should come now; null when they should. */
@@ -108,10 +112,12 @@ export async function openDataPlane({
   const memory = new PriceCache(pricing, now)
   const registry = new Registry()
   collectProcessMetrics(registry, 'node_')
+  const names = createNames()
+  const {labels, has_compatible_names, http_s, ms} = prometheusSettings(settings)
   const metrics = callMetrics({
-    registry,
-    with_model: settings.prometheus_include_model_label,
+    ...{registry, labels, names, has_compatible_names},
     isKnownModel: (provider, model) => memory.find(provider, model, now()) !== undefined,
+    buckets: {http_s: http_s ?? DEFAULT_BUCKETS.http_s, ms: ms ?? DEFAULT_BUCKETS.ms},
   })
   const circuits = createCircuits()
   circuitMetric(registry, circuits, now)
@@ -139,6 +145,7 @@ export async function openDataPlane({
     db: store.db,
     seal,
     has_policies: settings.policy_enabled,
+    names,
     revocations,
     tokens,
     sign_in_needs,
@@ -178,7 +185,8 @@ export async function openDataPlane({
   return {
     ...{proxy, services, records, limits, secrets},
     ask_again: openAsking(services),
-    metrics: async () => (await registry.metrics()) + (await metrics.text()),
+    metrics: async () => [Buffer.from(await registry.metrics()), await metrics.page()],
+    registry,
     remembered: [...known.remembered, ...proxy.remembered, ...secrets.remembered, prices],
     unready: () =>
       proxy.draining

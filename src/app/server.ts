@@ -38,8 +38,8 @@ export interface ServerParts {
   /** Of its connections. */
   readonly governor?: Governor | undefined
   readonly answers?: OpenAnswers | undefined
-  /** The text of /metrics. */
-  readonly metrics?: (() => Promise<string>) | undefined
+  /** The page of metrics, but for the governor's part. */
+  readonly metrics?: (() => Promise<Buffer>) | undefined
   /** Why the gateway should get no calls now; null when it should. */
   readonly unready: () => Promise<string | null> | string | null
   /** The services out of reach while calls continue; null for none. */
@@ -102,7 +102,7 @@ export function createServer({
     server.get('/metrics', async (_, reply) =>
       reply
         .type('text/plain; version=0.0.4; charset=utf-8')
-        .send((await metrics()) + (governor ? governorMetrics(governor) : '')),
+        .send(Buffer.concat([await metrics(), Buffer.from(governor ? governorMetrics(governor) : '')])),
     )
   }
   admin(server)

@@ -26,7 +26,7 @@ import {forgetCaches, forgetRows} from '../store/remembered.ts'
 import {openReads} from '../workers/reader.ts'
 import {exportsFolder, openAdministration} from './administration.ts'
 import type {AuditSinkWork} from './audit-sinks.ts'
-import {type Background, openBackground} from './background.ts'
+import {openBackground} from './background.ts'
 import {openGovernor} from './connections.ts'
 import {type DataPlane, openDataPlane} from './data-plane.ts'
 import {makeDemo} from './demo.ts'
@@ -135,7 +135,9 @@ export async function openServing(directory: DataDir, parts: RootParts): Promise
   const scim = scimServices({settings, store, log, now})
   const answers = new OpenAnswers()
   const faces = {services, scim, sign_in, oauth: oauth.services}
-  const parts_of_servers = {settings, log, governor, answers, plane, mcp, ...faces, background}
+  const page = shared(async () => Buffer.concat([...(await plane.metrics()), ...(await textsOf(mcp, background))]))
+  const parts_of_servers = {settings, log, governor, answers, plane, mcp, ...faces, page}
+  await openMetricsPushOf({settings, log, page, registry: plane.registry, stack})
   const mcp_server = settings.mcp_port === undefined ? null : openMcpServer(parts_of_servers)
   const server = openServer(parts_of_servers, mcp_server)
   const servers = [server, ...(mcp_server ? [mcp_server] : [])]
@@ -189,6 +191,15 @@ async function openLogPushOf({kept: {settings}, options: {log}, stack}: RootPart
   const push = openLogPush({loki, settings, log})
   stack.defer(() => push.close())
   return push
+}
+
+/** Likewise. */
+async function openMetricsPushOf(
+  parts: Parameters<typeof import('./metrics-push.ts').openMetricsPush>[0] & {readonly stack: AsyncDisposableStack},
+): Promise<void> {
+  if (!parts.settings.prometheus_push_enabled) return
+  const push = (await import('./metrics-push.ts')).openMetricsPush(parts)
+  if (push) parts.stack.defer(() => push.close())
 }
 
 /** Likewise. */
@@ -256,7 +267,8 @@ interface ServerParts {
   readonly scim: ScimServices
   readonly sign_in: SignInServices
   readonly oauth: OAuthServices
-  readonly background: Background
+  /** The page of metrics, but for the governor's part. */
+  readonly page: () => Promise<Buffer>
 }
 
 /** Mounts what clients of MCP reach: servers, their OAuth, their registry. */
@@ -281,7 +293,7 @@ function secured(url: string, {tls_key, tls_cert}: Settings): string {
 
 /** The server of both planes; of MCP alone with SERVER_MODE=mcp. */
 function openServer(parts: ServerParts, mcp_server: FastifyInstance | null) {
-  const {settings, log, governor, answers, plane, mcp, services, scim, sign_in, background} = parts
+  const {settings, log, governor, answers, plane, mcp, services, scim, sign_in, page} = parts
   const is_whole = settings.server_mode !== 'mcp'
   const lacking = () => (mcp_server?.server.listening === false ? 'MCP_PORT takes no connections' : null)
   return createServer({
@@ -302,11 +314,16 @@ function openServer(parts: ServerParts, mcp_server: FastifyInstance | null) {
     },
     ...(is_whole && {proxy: plane.proxy}),
     ...(settings.mcp_enabled && {plain: plainMcp(mcp.door)}),
-    metrics: shared(async () => (await plane.metrics()) + (await mcp.metrics()) + (await background.metrics())),
+    metrics: page,
     unready: async () => (await plane.unready()) ?? lacking(),
     degraded: () => plane.degraded(),
   })
 }
+/** The parts of the page of metrics that are short. */
+async function textsOf(...parts: readonly {metrics(): Promise<string>}[]): Promise<Buffer[]> {
+  return (await Promise.all(parts.map(part => part.metrics()))).map(text => Buffer.from(text))
+}
+
 /** Runs `work` once for all callers while it is in progress: a page of metrics takes megabytes. */
 function shared<T>(work: () => Promise<T>): () => Promise<T> {
   let under_way: Promise<T> | null = null

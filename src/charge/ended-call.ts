@@ -1,6 +1,9 @@
 import type {LogRecord, Settlement} from '../schema/records.ts'
 import type {Spent} from '../schema/spent.ts'
+import {totals} from '../schema/usage.ts'
 import {DIRECT} from './log-row.ts'
+
+const NO_METADATA = {}
 
 /** The facts of an ended call that /metrics count. Times in milliseconds. */
 export interface EndedCall {
@@ -13,25 +16,30 @@ export interface EndedCall {
   readonly total_ms: number
   readonly upstream_ms: number | null
   readonly overhead_ms: number
-  readonly tokens: number
+  /** Null where it was not measured. */
+  readonly auth_ms: number | null
+  readonly plan_ms: number | null
+  readonly last_byte_diff_ms: number | null
+  readonly input_tokens: number
+  readonly output_tokens: number
   readonly cost_nanousd: number
   readonly unpriced: boolean
   readonly unpriced_units?: readonly string[] | undefined
   readonly mode_unpriced?: string | undefined
   readonly usage_unknown?: readonly string[] | undefined
   readonly cache_status: string
+  readonly config_id: string | null
+  /** The API key that it came with. */
+  readonly key_id: string | null
+  readonly metadata: Readonly<Record<string, string>>
   /** True of an attempt that another one follows: what it used counts, and the call at its end. */
   readonly is_part: boolean
 }
 
 /** The same as ledger and log have it. A provider that was not waited for took no time. */
-export function endedCall(
-  settled: Settlement,
-  log: LogRecord,
-  {tokens, cost_nanousd}: Spent,
-  is_part: boolean,
-): EndedCall {
-  const {last_byte_ms: total_ms, overhead_ms} = log
+export function endedCall(settled: Settlement, log: LogRecord, {cost_nanousd}: Spent, is_part: boolean): EndedCall {
+  const {last_byte_ms: total_ms, overhead_ms, first_byte_ms} = log
+  const {prompt_tokens, completion_tokens} = totals(settled.usage)
   return {
     method: log.method,
     endpoint: settled.endpoint,
@@ -42,13 +50,20 @@ export function endedCall(
     total_ms,
     upstream_ms: overhead_ms < total_ms ? total_ms - overhead_ms : null,
     overhead_ms,
-    tokens,
+    auth_ms: log.auth_ms,
+    plan_ms: log.plan_ms,
+    last_byte_diff_ms: first_byte_ms === null ? null : Math.max(0, total_ms - first_byte_ms),
+    input_tokens: prompt_tokens,
+    output_tokens: completion_tokens,
     cost_nanousd,
     unpriced: settled.unpriced,
     unpriced_units: settled.unpriced_units,
     mode_unpriced: settled.mode_unpriced,
     usage_unknown: settled.usage_unknown,
     cache_status: log.cache_status,
+    config_id: settled.config_id,
+    key_id: settled.principal.kind === 'api_key' ? settled.principal.id : null,
+    metadata: log.metadata,
     is_part,
   }
 }
@@ -68,13 +83,20 @@ export function refusedUnknown(
     total_ms,
     upstream_ms: null,
     overhead_ms: total_ms,
-    tokens: 0,
+    auth_ms: null,
+    plan_ms: null,
+    last_byte_diff_ms: null,
+    input_tokens: 0,
+    output_tokens: 0,
     cost_nanousd: 0,
     unpriced: false,
     unpriced_units: undefined,
     mode_unpriced: undefined,
     usage_unknown: undefined,
     cache_status: DIRECT.cache_status,
+    config_id: null,
+    key_id: null,
+    metadata: NO_METADATA,
     is_part: false,
   }
 }

@@ -1,5 +1,6 @@
 import {logStoreFaults} from './log-store.ts'
 import {lokiFaults} from './loki.ts'
+import {prometheusFaults} from './prometheus.ts'
 import {semanticCacheFaults} from './semantic-cache.ts'
 import {signInFaults} from './sign-in.ts'
 import type {Name, Settings} from './table.ts'
@@ -26,6 +27,7 @@ export function contradictions(settings: Partial<Settings>, given: (name: Name) 
     ...semanticCacheFaults(settings, given),
     ...telemetryFaults(settings, given),
     ...lokiFaults(settings, given),
+    ...prometheusFaults(settings, given),
     ...others(settings, given),
   ]
 }

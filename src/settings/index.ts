@@ -11,6 +11,12 @@ export {type LogStoreSettings, logStoreSettings} from './log-store.ts'
 export {type LokiSettings, lokiSettings} from './loki.ts'
 export {type MailSettings, mailSettings} from './mail.ts'
 export {type FlagOption, flagOptions} from './options.ts'
+export {
+  type PrometheusSettings,
+  type PushGatewaySettings,
+  prometheusSettings,
+  pushGatewaySettings,
+} from './prometheus.ts'
 export {type Origins, readSettings, type SettingSources} from './read.ts'
 export {type SettingRow, settingRows} from './show.ts'
 export type {Origin} from './sources.ts'

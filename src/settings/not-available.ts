@@ -48,11 +48,6 @@ export const NOT_AVAILABLE: readonly Area[] = [
     OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE: ['cumulative'],
     OTEL_EXPORTER_OTLP_METRICS_DEFAULT_HISTOGRAM_AGGREGATION: ['explicit_bucket_histogram'],
   }},
-  {area: 'pushed metrics and further labels', instead: '/metrics is there to be scraped', variables: {
-    PROMETHEUS_PUSH_ENABLED: OFF, PROMETHEUS_GATEWAY_URL: NONE, PROMETHEUS_GATEWAY_AUTH: NONE, PROMETHEUS_INCLUDE_METADATA_LABELS: OFF,
-    PROMETHEUS_INCLUDE_CONFIG_NAME_LABEL: OFF, PROMETHEUS_INCLUDE_API_KEY_NAME_LABEL: OFF, PROMETHEUS_LABELS_METADATA_ALLOWED_KEYS: NONE,
-    'PROMETHEUS_*_BUCKETS': NONE,
-  }},
 ]
 
 /** A documented variable of a later version: the area it belongs to and the values that are accepted all the same. */

@@ -42,6 +42,7 @@ import {
 } from './kinds.ts'
 import {LOKI} from './loki-table.ts'
 import {MCP} from './mcp-table.ts'
+import {PROMETHEUS} from './prometheus-table.ts'
 import {SEMANTIC_CACHE} from './semantic-cache-table.ts'
 import type {Setting} from './setting.ts'
 import {SIGN_IN} from './sign-in-table.ts'
@@ -194,8 +195,7 @@ export const SETTINGS = {
       'Places that get a line for each row of the audit log (docs/access.md). ca, cert and key of syslog+tls are paths ' +
       'of PEM files.',
   },
-  ENABLE_PROMETHEUS: {kind: trueFalse, fallback: 'true', group: 'Logs and metrics', meaning: 'Serves /metrics; false: 404.'},
-  PROMETHEUS_INCLUDE_MODEL_LABEL: {kind: trueFalse, fallback: 'false', group: 'Logs and metrics', meaning: 'Adds the model as a label; unknown models are one label, other.'},
+  ...PROMETHEUS,
 
   ...TELEMETRY,
   ...LOKI,

@@ -78,7 +78,7 @@ describe.each(KINDS)('secrets that fill fields, on %s', kind => {
     ])
   })
 
-  test('SM23: a reference is used by the workspaces that it is for, and is not deleted while it fills a field', async () => {
+  test('SM23: a reference is for the workspaces that it names, and is not deleted while it fills a field', async () => {
     const sibling = await admin.seedWorkspace(admin.organisation_id)
     const {id, slug} = await reference({allowed_workspaces: [sibling.id]})
     const virtual = {name: 'Mapped here', provider: 'openai', secret_mappings: key(slug)}

@@ -101,7 +101,7 @@ describe('work', () => {
       {log, bodies: null, has_row: false, counted_as: 'part'},
       () => undefined,
     )
-    expect(ended.pop()).toMatchObject({is_part: true, tokens: 17, cost_nanousd: 4_800})
+    expect(ended.pop()).toMatchObject({is_part: true, input_tokens: 12, output_tokens: 5, cost_nanousd: 4_800})
     const free = {...END, usage: {}, charged: NOTHING_OWED}
     new ChargedWork(intent(), services).settle(
       free,
@@ -116,7 +116,7 @@ describe('work', () => {
         overhead_ms: 2,
         upstream_ms: 10,
         cache_status: 'MISS',
-        tokens: 17,
+        ...{input_tokens: 12, output_tokens: 5},
         cost_nanousd: 4_800,
       },
     ])

@@ -1,6 +1,7 @@
 import {Registry} from 'prom-client'
 import {afterAll, beforeAll, expect, test} from 'vitest'
 import {list} from '../../src/providers/registry.ts'
+import type {MetricLabels} from '../../src/proxy/records/metric-labels.ts'
 import {callMetrics} from '../../src/proxy/records/metrics.ts'
 import {ENDPOINTS} from '../../src/schema/endpoints.ts'
 import {startGateway, type TestGateway} from '../support/gateway.ts'
@@ -8,7 +9,7 @@ import {pace} from '../support/pace.ts'
 import {chatReply, type FakeProvider, fakeProvider} from '../support/provider.ts'
 
 /** The page of metrics, whatever callers and providers say. */
-const MAX_PAGE_BYTES = 4 << 20
+const MAX_PAGE_BYTES = 9 << 20
 const MOST_MS = 20 * pace()
 /** A hold in each of so many rounds is no accident of the machine. */
 const MOST_ROUNDS = 10
@@ -16,7 +17,14 @@ const FACTS = {
   total_ms: 12,
   upstream_ms: 10,
   overhead_ms: 2,
-  tokens: 3,
+  auth_ms: 1,
+  plan_ms: 1,
+  last_byte_diff_ms: 3,
+  input_tokens: 2,
+  output_tokens: 1,
+  config_id: null,
+  key_id: null,
+  metadata: {},
   cost_nanousd: 5,
   unpriced: false,
   is_part: false,
@@ -40,8 +48,17 @@ async function longestHold(work: () => Promise<unknown>): Promise<number> {
   return longest_ms
 }
 
+function opened(labels: Partial<MetricLabels>, isKnownModel: (provider: string, model: string) => boolean) {
+  return callMetrics({
+    registry: new Registry(),
+    labels: {model: false, config_name: [], key_name: [], metadata: [], ...labels},
+    names: {config: () => undefined, key: () => undefined},
+    isKnownModel,
+  })
+}
+
 function filled(with_model: boolean) {
-  const metrics = callMetrics({registry: new Registry(), with_model, isKnownModel: () => true})
+  const metrics = opened({model: with_model}, () => true)
   let calls = 0
   for (const {slug: provider} of list()) {
     for (const endpoint of Object.keys(ENDPOINTS)) {
@@ -74,17 +91,18 @@ test.each([false, true])(
   'the page has a bound, counts every call, and is put together in slices (model as a label: %s)',
   async with_model => {
     const {metrics, calls} = filled(with_model)
-    let text = ''
+    let page: Buffer = Buffer.alloc(0)
     const holds: number[] = []
     for (let round = 0; round < MOST_ROUNDS && !(Math.min(...holds) < MOST_MS); round++) {
       holds.push(
         await longestHold(async () => {
-          text = await metrics.text()
+          page = await metrics.page()
         }),
       )
     }
     expect(Math.min(...holds)).toBeLessThan(MOST_MS)
-    expect(Buffer.byteLength(text)).toBeLessThan(MAX_PAGE_BYTES)
+    expect(page.length).toBeLessThan(MAX_PAGE_BYTES)
+    const text = page.toString()
     const counts = (name: string) =>
       [...text.matchAll(new RegExp(`^${name}\\{.*\\} (\\d+)$`, 'gm'))].reduce(
         (sum, [, count]) => sum + Number(count),
@@ -101,6 +119,41 @@ test.each([false, true])(
     expect(new Set(lines.map(line => line.replace(/ [^ ]*$/, ''))).size).toBe(lines.length)
   },
 )
+
+const CALL = {
+  ...{...FACTS, provider: 'openai', endpoint: 'chatComplete', status: 200, method: 'POST', is_stream: false},
+  ...{cache_status: 'DISABLED', model: 'gpt-4o', unpriced_units: [], mode_unpriced: undefined, usage_unknown: []},
+}
+const countsOf = async (metrics: ReturnType<typeof opened>, of: (set: string) => boolean) => {
+  const text = (await metrics.page()).toString()
+  return [...text.matchAll(/^request_count\{(.*)\} (\d+)$/gm)]
+    .filter(([, set]) => of(set!))
+    .reduce((sum, [, , count]) => sum + Number(count), 0)
+}
+
+test('TL28: label sets beyond the bound are counted as other, and how many is counted exactly', async () => {
+  const metrics = opened({metadata: [{label: 'metadata_run', key: 'run'}]}, () => true)
+  const calls = 10_001
+  for (let at = 0; at < calls; at++) metrics.ended({...CALL, metadata: {run: `${at}`.padStart(60, 'x')}})
+  const others = await countsOf(metrics, set => set.includes('metadata_run="other"'))
+  expect(others).toBeGreaterThan(0)
+  expect(await countsOf(metrics, () => true)).toBe(calls)
+  const page = await metrics.page()
+  expect(page.toString()).toContain(`gateway_metric_series_dropped_total ${others}\n`)
+  expect(page.length).toBeLessThan(MAX_PAGE_BYTES)
+})
+
+test('ten thousand misspelt models do not make a known one other', async () => {
+  const metrics = opened({model: true}, (_, model) => model === 'gpt-4o')
+  for (let at = 0; at < 10_000; at++)
+    for (let again = 0; again < 4; again++) metrics.ended({...CALL, model: `misspelt-${at}`})
+  metrics.ended({...CALL})
+  expect(await countsOf(metrics, set => set.includes('model="gpt-4o"'))).toBe(1)
+  // one that fails is other, however often it is called
+  const failing = opened({model: true}, () => false)
+  for (let at = 0; at < 10; at++) failing.ended({...CALL, status: 404, model: 'none'})
+  expect(await countsOf(failing, set => set.includes('model="other"'))).toBe(10)
+})
 
 let gateway: TestGateway
 let provider: FakeProvider

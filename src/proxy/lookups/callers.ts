@@ -34,12 +34,16 @@ interface CredentialFacts {
 }
 
 /** The caller of a key by its SHA-256; null when there is no such key. */
-export async function readCaller(db: Db, key_hash: string): Promise<Found<KnownCaller> | null> {
+export async function readCaller(
+  db: Db,
+  key_hash: string,
+): Promise<(Found<KnownCaller> & {readonly key: {readonly id: string; readonly name: string}}) | null> {
   const row = await findKeyByHash(db, key_hash)
   if (!row) return null
   const known = knownKey(row)
   const {id, organisation_id, workspace_id, name, usage_limits: usage, rate_limits: rates, last_reset_at} = row
-  if (workspace_id === null) return {found: {...known, caller: null}, rows: [id, organisation_id]}
+  const key = {id, name}
+  if (workspace_id === null) return {found: {...known, caller: null}, rows: [id, organisation_id], key}
   const {found: caller, rows} = await callerOf(db, known.access, {
     principal: {kind: 'api_key', id},
     workspace_id,
@@ -47,7 +51,7 @@ export async function readCaller(db: Db, key_hash: string): Promise<Found<KnownC
     limits: {entity: 'key', id, name, usage, rates, last_reset_at},
     models: openModelList(keyWords(name), row.models),
   })
-  return {found: {...known, caller}, rows: [id, organisation_id, ...rows]}
+  return {found: {...known, caller}, rows: [id, organisation_id, ...rows], key}
 }
 
 /** The caller that a subject is in a workspace: what its credential says, then what the workspace says. */

@@ -26,6 +26,7 @@ import {ANY_CONFIG, readCaller} from './callers.ts'
 import {textOf, texts} from './columns.ts'
 import {filledCredentials} from './filled-credentials.ts'
 import {readListedProviders} from './listed-providers.ts'
+import type {RememberedNames} from './names.ts'
 import {createTokenCallers} from './token-callers.ts'
 
 /** The rows that calls need of the store, remembered until a change is announced. Everything is bounded. */
@@ -58,6 +59,8 @@ export interface DirectoryOptions {
   readonly tokens?: Tokens
   /** Judges keys whose people have to sign in now and then; without it none of them is taken. */
   readonly sign_in_needs?: Pick<SignInNeeds, 'check'>
+  /** Hears the names of rows that calls use. */
+  readonly names?: Pick<RememberedNames, 'ofConfig' | 'ofKey'>
   readonly kind: Uses<'kind'>['kind']
   readonly pricedModels: Uses<'pricedModels'>['pricedModels']
 }
@@ -84,6 +87,7 @@ export function createLookups({
   pricedModels,
   tokens,
   sign_in_needs,
+  names,
   revocations = ALWAYS,
 }: DirectoryOptions): Lookups {
   const by_token = tokens && createTokenCallers(db, tokens)
@@ -98,8 +102,10 @@ export function createLookups({
   const loadCaller = async (key_hash: string): Promise<KnownCaller | null> => {
     const born = callers.generation
     const read = await readCaller(db, key_hash)
-    if (read) callers.set(key_hash, read.found, {born, rows: read.rows})
-    else if (born === callers.generation) unknown.set(key_hash, true)
+    if (read) {
+      callers.set(key_hash, read.found, {born, rows: read.rows})
+      names?.ofKey(read.key.id, read.key.name)
+    } else if (born === callers.generation) unknown.set(key_hash, true)
     return read ? read.found : null
   }
 
@@ -133,6 +139,7 @@ export function createLookups({
     findProvider: (workspace_id, slug) => readProvider(db, seal, workspace_id, slug),
     async findConfig(workspace_id, slug) {
       const row = await findConfigForCall(db, workspace_id, slug)
+      if (row) names?.ofConfig(row.id, row.name)
       return row ? {id: row.id, version_id: row.version_id, config: openConfig(seal, row)} : null
     },
     findPrompt: (caller, named, meant) => findPromptForCall(db, caller, named, meant),

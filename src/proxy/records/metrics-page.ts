@@ -1,24 +1,31 @@
+import {type Durations, type MetricBuckets, newDurations, observe} from './metric-buckets.ts'
+
 /** All that is counted under one set of labels: plain numbers, for every call adds to them. */
 export interface CallSeries {
   readonly labels: string
   requests: number
   cost_nanousd: number
-  tokens: number
+  input_tokens: number
+  output_tokens: number
   unpriced: number
   readonly times: CallTimes
 }
 
-/** How long calls of one set of labels took. */
+/** How long calls of one set of labels took, by `HISTOGRAMS`; null where none was measured. */
 export interface CallTimes {
   readonly labels: string
-  readonly total: CallDurations
-  readonly upstream: CallDurations
-  readonly overhead: CallDurations
+  readonly durations: (Durations | null)[]
 }
 
-export interface CallDurations {
-  readonly buckets: number[]
-  sum: number
+/** The times of a call in milliseconds; null for what it did not have. */
+export interface TimesOfCall {
+  readonly total_ms: number
+  readonly upstream_ms: number | null
+  readonly overhead_ms: number
+  readonly auth_ms: number | null
+  readonly plan_ms: number | null
+  /** From the first byte of the provider’s answer to the last. */
+  readonly last_byte_diff_ms: number | null
 }
 
 /** A counter of calls by what had no price. */
@@ -33,27 +40,39 @@ export interface CountedCalls {
   readonly units: readonly UnpricedCalls[]
   readonly modes: readonly UnpricedCalls[]
   readonly unknown: readonly UnpricedCalls[]
+  /** Calls that were counted under labels that are all `other`, for want of room. */
+  readonly dropped: number
 }
-
-const MS_BUCKETS = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000, 60_000, 120_000, 300_000]
 
 interface PageCounter<T> {
   readonly name: string
   readonly help: string
+  /** Of this counter alone, with a comma before them. */
+  readonly labels?: string
   value(one: T): number
 }
 
-const COUNTERS: readonly PageCounter<CallSeries>[] = [
-  {name: 'request_count', help: 'Calls that ended.', value: each => each.requests},
-  {name: 'llm_cost_sum', help: 'US dollars spent.', value: each => each.cost_nanousd / 1e9},
-  {name: 'llm_token_sum', help: 'Tokens used.', value: each => each.tokens},
-  {name: 'unpriced_request_count', help: 'Calls that used something without a price.', value: each => each.unpriced},
+const US_DOLLARS = 'US dollars spent.'
+const UNPRICED_UNITS = 'Calls by what they used without a price.'
+const tokensOf = ({input_tokens, output_tokens}: CallSeries) => input_tokens + output_tokens
+const dollarsOf = ({cost_nanousd}: CallSeries) => cost_nanousd / 1e9
+
+const COUNTERS: readonly (readonly PageCounter<CallSeries>[])[] = [
+  [{name: 'request_count', help: 'Calls that ended.', value: each => each.requests}],
+  [{name: 'llm_cost_sum', help: US_DOLLARS, value: dollarsOf}],
+  [{name: 'llm_token_sum', help: 'Tokens used.', value: tokensOf}],
+  [{name: 'unpriced_request_count', help: 'Calls that used something without a price.', value: each => each.unpriced}],
+  [{name: 'gateway_cost_dollars_total', help: US_DOLLARS, value: dollarsOf}],
+  (['input', 'output'] as const).map(direction => ({
+    name: 'gateway_tokens_total',
+    help: 'Tokens used, by direction.',
+    labels: `,direction="${direction}"`,
+    value: each => each[`${direction}_tokens`],
+  })),
 ]
-const UNITS: PageCounter<UnpricedCalls> = {
-  name: 'unpriced_unit_count',
-  help: 'Calls by what they used without a price.',
-  value: each => each.calls,
-}
+const UNITS: readonly PageCounter<UnpricedCalls>[] = ['unpriced_unit_count', 'gateway_unpriced_units_total'].map(
+  name => ({name, help: UNPRICED_UNITS, value: each => each.calls}),
+)
 const MODES: PageCounter<UnpricedCalls> = {
   name: 'mode_unpriced_count',
   help: 'Calls by modes charged at the standard price.',
@@ -64,30 +83,53 @@ const UNKNOWN: PageCounter<UnpricedCalls> = {
   help: 'Calls whose reports of usage have numbers that nobody here knows.',
   value: each => each.calls,
 }
+const DROPPED = 'gateway_metric_series_dropped_total'
 
 interface PageHistogram {
   readonly name: string
   readonly help: string
-  /** Milliseconds of one of its unit. */
-  readonly per: number
-  of(one: CallTimes): CallDurations
+  readonly bounds: keyof MetricBuckets
+  /** The name that the compatible product begins with its own (PROMETHEUS_COMPATIBLE_NAMES). */
+  readonly compatible?: string
+  of(times: TimesOfCall): number | null
 }
 
 const WHOLE = 'From the request to the last byte of its answer.'
 const HISTOGRAMS: readonly PageHistogram[] = [
-  {name: 'http_request_duration_seconds', help: WHOLE, per: 1000, of: each => each.total},
-  {name: 'gateway_request_duration_milliseconds', help: WHOLE, per: 1, of: each => each.total},
+  {name: 'http_request_duration_seconds', help: WHOLE, bounds: 'http_s', of: ({total_ms}) => total_ms / 1000},
   {
-    name: 'llm_request_duration_milliseconds',
-    help: 'From the request sent to the last byte of the provider’s answer.',
-    per: 1,
-    of: each => each.upstream,
+    ...{name: 'gateway_request_duration_milliseconds', help: WHOLE, bounds: 'ms'},
+    ...{compatible: 'portkey_request_duration_milliseconds', of: ({total_ms}) => total_ms},
   },
   {
-    name: 'gateway_processing_time_excluding_last_byte_ms',
-    help: 'Time spent in the gateway itself.',
-    per: 1,
-    of: each => each.overhead,
+    ...{name: 'llm_request_duration_milliseconds', bounds: 'ms', of: ({upstream_ms}) => upstream_ms},
+    help: 'From the request sent to the last byte of the provider’s answer.',
+  },
+  {
+    ...{
+      name: 'gateway_processing_time_excluding_last_byte_ms',
+      help: 'Time spent in the gateway itself.',
+      bounds: 'ms',
+    },
+    ...{compatible: 'portkey_processing_time_excluding_last_byte_ms', of: ({overhead_ms}) => overhead_ms},
+  },
+  {
+    ...{name: 'llm_last_byte_diff_duration_milliseconds', bounds: 'ms', of: each => each.last_byte_diff_ms},
+    help: 'From the first byte of the provider’s answer to its last.',
+  },
+  {
+    ...{name: 'authentication_duration_milliseconds', bounds: 'ms', of: ({auth_ms}) => auth_ms},
+    help: 'Until it was known who calls.',
+  },
+  {
+    ...{name: 'pre_request_processing_duration_milliseconds', bounds: 'ms', of: ({plan_ms}) => plan_ms},
+    help: 'From there until the request left: config, guardrails, limits, cache.',
+  },
+  {
+    ...{name: 'post_request_processing_duration_milliseconds', bounds: 'ms'},
+    help: 'The rest of the time spent in the gateway itself.',
+    of: ({overhead_ms, auth_ms, plan_ms}) =>
+      auth_ms === null || plan_ms === null ? null : Math.max(0, overhead_ms - auth_ms - plan_ms),
   },
 ]
 
@@ -99,85 +141,107 @@ const BUCKET_CHARS = 20
 
 /** About how many characters the counters of one set of labels take in the page. */
 export function charsOfCounters(labels: string): number {
-  return COUNTERS.reduce((sum, {name}) => sum + name.length + labels.length + LINE_CHARS + VALUE_CHARS, 0)
+  return COUNTERS.flat().reduce(
+    (sum, {name, labels: own = ''}) => sum + name.length + own.length + labels.length + LINE_CHARS + VALUE_CHARS,
+    0,
+  )
 }
 
-/** About how many characters the durations of one set of labels take in the page. */
-export function charsOfTimes(labels: string): number {
-  const lines = MS_BUCKETS.length + 3
+/** About how many characters the durations of one set of labels take in the page, if all are measured. */
+export function charsOfTimes(labels: string, buckets: MetricBuckets): number {
   return HISTOGRAMS.reduce(
-    (sum, {name}) => sum + lines * (name.length + labels.length + LINE_CHARS + BUCKET_CHARS + VALUE_CHARS),
+    (sum, {name, bounds}) =>
+      sum + (buckets[bounds].length + 3) * (name.length + labels.length + LINE_CHARS + BUCKET_CHARS + VALUE_CHARS),
     0,
   )
 }
 
 export function newSeries(labels: string, times: CallTimes): CallSeries {
-  return {labels, requests: 0, cost_nanousd: 0, tokens: 0, unpriced: 0, times}
+  return {labels, requests: 0, cost_nanousd: 0, input_tokens: 0, output_tokens: 0, unpriced: 0, times}
 }
 
 export function newTimes(labels: string): CallTimes {
-  const durations = (): CallDurations => ({buckets: new Array<number>(MS_BUCKETS.length + 1).fill(0), sum: 0})
-  return {labels, total: durations(), upstream: durations(), overhead: durations()}
+  return {labels, durations: HISTOGRAMS.map(() => null)}
 }
 
-export function observe(into: CallDurations, ms: number): void {
-  let bucket = 0
-  while (bucket < MS_BUCKETS.length && ms > MS_BUCKETS[bucket]!) bucket++
-  into.buckets[bucket]!++
-  into.sum += ms
-}
-
-export function labelsIn(labels: Readonly<Record<string, string>>): string {
-  return Object.entries(labels)
-    .map(([name, value]) => `${name}="${value.replace(/\\/g, '\\\\').replace(/"/g, '\\"').replace(/\n/g, '\\n')}"`)
-    .join(',')
-}
-
-/** The Prometheus text format (0.0.4), piece by piece: their reader may pause between any two. */
-export function* piecesOf({series, times, units, modes, unknown}: CountedCalls): Generator<string> {
-  for (const counter of COUNTERS) yield* counted(counter, series)
-  yield* counted(UNITS, units)
-  yield* counted(MODES, modes)
-  yield* counted(UNKNOWN, unknown)
-  for (const {name, help, per, of} of HISTOGRAMS) {
-    yield headOf(name, help, 'histogram')
-    for (const one of times) yield stepsOf(name, one.labels, of(one), per)
+/** Counts the times of a call. */
+export function observeAll({durations}: CallTimes, times: TimesOfCall, buckets: MetricBuckets): void {
+  for (let at = 0; at < HISTOGRAMS.length; at++) {
+    const {of, bounds} = HISTOGRAMS[at]!
+    const value = of(times)
+    if (value === null) continue
+    const into = durations[at] ?? newDurations(buckets[bounds])
+    durations[at] = into
+    observe(into, buckets[bounds], value)
+    into.sum += value
   }
 }
 
-function* counted<T extends {readonly labels: string}>(
-  {name, help, value}: PageCounter<T>,
-  all: readonly T[],
-): Generator<string> {
-  yield headOf(name, help, 'counter')
-  for (const one of all) yield `${name}{${one.labels}} ${value(one)}\n`
+export interface PageFormat {
+  readonly buckets: MetricBuckets
+  /** Adds the names that begin with the product’s own. */
+  readonly has_compatible_names: boolean
 }
 
-function headOf(name: string, help: string, type: 'counter' | 'histogram'): string {
+/** The Prometheus text format (0.0.4), piece by piece: their reader may pause between any two. */
+export function* piecesOf(
+  {series, times, units, modes, unknown, dropped}: CountedCalls,
+  {buckets, has_compatible_names}: PageFormat,
+): Generator<string> {
+  for (const of_one_name of COUNTERS) {
+    yield headOf(of_one_name[0]!, 'counter')
+    for (const counter of of_one_name) yield* counted(counter, series)
+  }
+  for (const counter of [...UNITS, MODES, UNKNOWN]) {
+    yield headOf(counter, 'counter')
+    yield* counted(counter, counter === MODES ? modes : counter === UNKNOWN ? unknown : units)
+  }
+  yield headOf({name: DROPPED, help: 'Calls that are counted as other, for want of room.'}, 'counter')
+  yield `${DROPPED} ${dropped}\n`
+  for (const [at, {name, compatible, help, bounds}] of HISTOGRAMS.entries())
+    for (const each of has_compatible_names && compatible ? [name, compatible] : [name]) {
+      yield headOf({name: each, help}, 'histogram')
+      for (const {labels, durations} of times)
+        if (durations[at]) yield stepsOf(each, labels, durations[at], buckets[bounds])
+    }
+}
+
+function* counted<T extends {readonly labels: string}>(
+  {name, labels = '', value}: PageCounter<T>,
+  all: readonly T[],
+): Generator<string> {
+  for (const one of all) yield `${name}{${one.labels}${labels}} ${value(one)}\n`
+}
+
+function headOf({name, help}: {readonly name: string; readonly help: string}, type: 'counter' | 'histogram'): string {
   return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`
 }
 
-function stepsOf(name: string, labels: string, {buckets, sum}: CallDurations, per: number): string {
+function stepsOf(name: string, labels: string, {counts, sum}: Durations, bounds: readonly number[]): string {
   let count = 0
-  const steps = buckets.map((here, at) => {
+  const steps = counts.map((here, at) => {
     count += here
-    return `${name}_bucket{${labels},le="${at < MS_BUCKETS.length ? MS_BUCKETS[at]! / per : '+Inf'}"} ${count}\n`
+    return `${name}_bucket{${labels},le="${at < bounds.length ? bounds[at] : '+Inf'}"} ${count}\n`
   })
-  return `${steps.join('')}${name}_sum{${labels}} ${sum / per}\n${name}_count{${labels}} ${count}\n`
+  return `${steps.join('')}${name}_sum{${labels}} ${sum}\n${name}_count{${labels}} ${count}\n`
 }
 
 /** Milliseconds that putting pieces together holds the event loop at a time. */
 const SLICE_MS = 5
 
-/** The pieces as one text; others have their turn between. */
-export async function joined(pieces: Iterable<string>): Promise<string> {
-  const all: string[] = []
+/** The bytes of the pieces; others have their turn between. */
+export async function joined(pieces: Iterable<string>): Promise<Buffer> {
+  const all: Buffer[] = []
+  let slice: string[] = []
   let ends_ms = performance.now() + SLICE_MS
   for (const piece of pieces) {
-    all.push(piece)
+    slice.push(piece)
     if (performance.now() < ends_ms) continue
+    all.push(Buffer.from(slice.join('')))
+    slice = []
     await new Promise(resolve => setImmediate(resolve))
     ends_ms = performance.now() + SLICE_MS
   }
-  return all.join('')
+  all.push(Buffer.from(slice.join('')))
+  return Buffer.concat(all)
 }

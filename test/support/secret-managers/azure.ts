@@ -19,6 +19,8 @@ export interface AzureDouble extends ManagerDouble {
   tokensAt(host: string): number
 }
 
+const AUTHORITY = 'https://login.microsoftonline.com'
+
 /** Azure Key Vault, Microsoft Entra ID and the metadata service. */
 export async function azureDouble(scope_host = 'vault.azure.net'): Promise<AzureDouble> {
   let made = 0
@@ -65,7 +67,7 @@ export async function azureDouble(scope_host = 'vault.azure.net'): Promise<Azure
         status: 401,
         // clients ask without a token first, and learn here where to get one
         headers: {
-          'www-authenticate': `Bearer authorization="https://login.microsoftonline.com/tenant", resource="https://${scope_host}"`,
+          'www-authenticate': `Bearer authorization="${AUTHORITY}/tenant", resource="https://${scope_host}"`,
         },
         body: {error: {code: 'Unauthorized'}},
       }

@@ -45,6 +45,7 @@ import type {Revocations} from './revocations.ts'
 import {openSecretManagers, type SecretManagers} from './secrets.ts'
 import type {SemanticCacheParts} from './semantic-cache.ts'
 import {redisMetric, storeMetrics} from './store-metrics.ts'
+import type {VectorStoreParts} from './vector-store.ts'
 
 /** The assembled services of calls. */
 export interface DataPlane {
@@ -119,6 +120,8 @@ export async function openDataPlane({
     isKnownModel: (provider, model) => memory.find(provider, model, now()) !== undefined,
     buckets: {http_s: http_s ?? DEFAULT_BUCKETS.http_s, ms: ms ?? DEFAULT_BUCKETS.ms},
   })
+  const egress = openEgress(settings)
+  const vectors = await openVectors({settings, seal, egress, log, now, registry})
   const circuits = createCircuits()
   circuitMetric(registry, circuits, now)
   const records = await startRecords({
@@ -127,7 +130,6 @@ export async function openDataPlane({
   })
   journalMetrics(registry, () => records.status())
   storeMetrics(registry, store, revocations)
-  const egress = openEgress(settings)
   const counters = await openCounters({
     redis_url: settings.redis_url,
     silence_ms: settings.db_query_timeout_ms,
@@ -138,7 +140,7 @@ export async function openDataPlane({
   const redis = await openRedisWatch(settings, registry)
   const {file, cache} = await openKeptAnswers({settings, store, store_options, binding, now, log})
   const semantic = semanticOnDemand({
-    ...{settings, seal, egress, log, now, registry, answers: cache, is_shared: file === null},
+    ...{settings, seal, egress, log, now, registry, vectors, answers: cache, is_shared: file === null},
     db: file?.db ?? store.db,
   })
   const known = createLookups({
@@ -200,9 +202,9 @@ export async function openDataPlane({
       redis?.close()
       await proxy.drain(0)
       limits.close()
+      await semantic.close()
       await Promise.all([secrets.close(), egress.destroy()])
       await counters.close()
-      await semantic.close()
       await cache.close()
       await file?.close()
       await records.close()
@@ -231,6 +233,13 @@ async function openKeptAnswers({
   return {file, cache}
 }
 
+/** The vector store outside, before all else: it may refuse the start. */
+async function openVectors(parts: VectorStoreParts) {
+  if (parts.settings.vector_store === undefined) return undefined
+  const {openVectorStore} = await import('./vector-store.ts') // it is memory that few installations need
+  return openVectorStore(parts)
+}
+
 /** Opens the semantic cache when the first call needs it: other calls pay neither its memory nor its time. */
 function semanticOnDemand(parts: Omit<SemanticCacheParts, 'logins'>) {
   let opened: Promise<SemanticCache> | undefined
@@ -241,6 +250,7 @@ function semanticOnDemand(parts: Omit<SemanticCacheParts, 'logins'>) {
     },
     async close() {
       await opened?.then(each => each.close()).catch(() => undefined)
+      await parts.vectors?.close()
     },
   }
 }

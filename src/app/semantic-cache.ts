@@ -9,6 +9,7 @@ import {type SearchResult, SemanticCache} from '../cache/semantic/semantic-cache
 import {createServiceEmbedder} from '../cache/semantic/service-embedder.ts'
 import {unitVector} from '../cache/semantic/vector.ts'
 import {VectorIndex} from '../cache/semantic/vector-index.ts'
+import type {VectorStore} from '../cache/semantic/vector-store.ts'
 import type {Cache} from '../ports/cache/index.ts'
 import type {Logins} from '../providers/auth/login.ts'
 import {embeddingWire} from '../providers/embedders/index.ts'
@@ -23,6 +24,8 @@ export interface SemanticCacheParts {
   readonly db: Db
   readonly is_shared: boolean
   readonly answers: Cache
+  /** The vector store outside; undefined: vectors are kept in the database. */
+  readonly vectors: VectorStore | undefined
   readonly seal: Pick<Seal, 'derived'>
   readonly egress: Egress
   readonly logins: Logins
@@ -41,16 +44,17 @@ export function openSemanticCache(parts: SemanticCacheParts): SemanticCache {
   const tell = seldom(now, (details, times) =>
     log.warn({...details, times}, 'the semantic cache failed; calls continue without it'),
   )
-  const vectors = new VectorIndex({
-    table: semanticTable(db),
-    now,
-    most_bytes: settings.semantic_cache_memory_mb * 2 ** 20,
-    is_shared,
-    onFault: fault => tell({fault}),
-  })
+  const inDatabase = () =>
+    new VectorIndex({
+      table: semanticTable(db),
+      now,
+      most_bytes: settings.semantic_cache_memory_mb * 2 ** 20,
+      is_shared,
+      onFault: fault => tell({fault}),
+    })
   return new SemanticCache({
     embedder: embedderOf(parts, tell),
-    vectors,
+    vectors: parts.vectors ?? inDatabase(),
     answers,
     features_key: seal.derived('semantic cache features'),
     gate: settings.semantic_cache_gate,

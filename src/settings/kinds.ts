@@ -64,6 +64,11 @@ export const segment = matching(
   'letters, digits, dots, hyphens and underscores, at most 255',
   /^\w(?:(?!\.\.)[\w.-]){0,254}$/,
 )
+/** A collection of a vector store: it is a part of paths. */
+export const collectionName = matching(
+  'letters, digits, underscores and hyphens, at most 255, with a letter or an underscore first',
+  /^[A-Za-z_][\w-]{0,254}$/,
+)
 export const urlPath = matching('a path such as /v2/credentials/ID', /^\/[\x21-\x7e]{1,1023}$/)
 export const email = matching('an e-mail address', /^[\w.+-]{1,128}@[a-z0-9.-]{1,128}$/i)
 /** A time limit in milliseconds. */

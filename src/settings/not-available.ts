@@ -41,9 +41,6 @@ export const NOT_AVAILABLE: readonly Area[] = [
     ANALYTICS_LOG_TABLE: ['generations'], ANALYTICS_FEEDBACK_TABLE: ['feedbacks'], ANALYTICS_GENERATION_HOOKS_TABLE: ['generation_hooks'], 'CLICKHOUSE_*': NONE,
   }},
   {area: 'connections without certificate checks', instead: 'NODE_EXTRA_CA_CERTS adds a private authority', variables: {NODE_TLS_REJECT_UNAUTHORIZED: ['1']}},
-  {area: 'a vector store outside the database', instead: 'vectors are kept beside the cache', variables: {
-    VECTOR_STORE: NONE, VECTOR_STORE_ADDRESS: NONE, VECTOR_STORE_API_KEY: NONE, VECTOR_STORE_COLLECTION_NAME: NONE,
-  }},
   {area: 'differences of metrics and exponential histograms', instead: 'metrics are cumulative, with fixed bounds', variables: {
     OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE: ['cumulative'],
     OTEL_EXPORTER_OTLP_METRICS_DEFAULT_HISTOGRAM_AGGREGATION: ['explicit_bucket_histogram'],

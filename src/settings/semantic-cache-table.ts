@@ -1,4 +1,16 @@
-import {keyOrJson, milliseconds, numberBetween, text, trueFalse, url, whole, word, wordOf} from './kinds.ts'
+import {
+  collectionName,
+  keyOrJson,
+  milliseconds,
+  numberBetween,
+  password,
+  text,
+  trueFalse,
+  url,
+  whole,
+  word,
+  wordOf,
+} from './kinds.ts'
 import type {Setting} from './setting.ts'
 
 /** Answers for requests that mean the same (docs/semantic-cache.md). */
@@ -76,6 +88,38 @@ export const SEMANTIC_CACHE = {
     kind: whole(1, 65_536, 'megabytes'),
     fallback: '64',
     group: 'Semantic cache',
-    meaning: 'Memory of one process for searching.',
+    meaning: 'Memory of one process for searching; a VECTOR_STORE searches in its own.',
+  },
+  VECTOR_STORE: {
+    kind: word('milvus', 'pinecone', 'qdrant'),
+    group: 'Semantic cache',
+    meaning:
+      'Product outside that keeps and searches the vectors, shared by all processes. Unset: they are kept beside the ' +
+      'cached answers.',
+  },
+  VECTOR_STORE_ADDRESS: {
+    kind: text,
+    group: 'Semantic cache',
+    meaning:
+      'milvus and qdrant: a URL such as http://qdrant.internal:6333. pinecone: the name of the index, or its host. ' +
+      'The host may be private.',
+  },
+  VECTOR_STORE_API_KEY: {
+    kind: password,
+    group: 'Semantic cache',
+    secret: true,
+    meaning: 'Credential for it. milvus: a token, or user:password; required with pinecone.',
+  },
+  VECTOR_STORE_COLLECTION_NAME: {
+    kind: collectionName,
+    fallback: 'gateway_semantic_cache',
+    group: 'Semantic cache',
+    meaning: 'Collection of the entries, which nothing else should use. pinecone: the namespace in the index.',
+  },
+  VECTOR_STORE_TIMEOUT_MS: {
+    kind: milliseconds,
+    fallback: '1000',
+    group: 'Semantic cache',
+    meaning: 'How long a call waits for it; after it the provider is called.',
   },
 } as const satisfies Record<string, Setting>

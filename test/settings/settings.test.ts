@@ -374,6 +374,37 @@ describe('the listener and browsers', () => {
       {TLS_CERT: CERTIFICATE, TLS_KEY: CERTIFICATE},
       'TLS_KEY is not usable; it takes a private key in PEM form, not a path.',
     ],
+    [
+      {VECTOR_STORE_ADDRESS: 'http://q:6333', VECTOR_STORE_API_KEY: 'hush'},
+      'VECTOR_STORE_ADDRESS, VECTOR_STORE_API_KEY would have no effect without VECTOR_STORE, the product.',
+    ],
+    [{VECTOR_STORE: 'qdrant'}, 'VECTOR_STORE=qdrant needs VECTOR_STORE_ADDRESS as well.'],
+    [
+      {VECTOR_STORE: 'chroma', VECTOR_STORE_ADDRESS: 'http://q:6333'},
+      'VECTOR_STORE is "chroma"; it takes milvus, pinecone or qdrant.',
+    ],
+    [
+      {VECTOR_STORE: 'milvus', VECTOR_STORE_ADDRESS: 'milvus:19530'},
+      'VECTOR_STORE_ADDRESS is not usable; VECTOR_STORE=milvus takes a URL such as http://vectors.internal:6333, ' +
+        'without a query.',
+    ],
+    [
+      {VECTOR_STORE: 'qdrant', VECTOR_STORE_ADDRESS: 'http://user:hush@q:6333'},
+      'VECTOR_STORE_ADDRESS is not usable; VECTOR_STORE=qdrant takes a URL such as http://vectors.internal:6333, ' +
+        'without a query.',
+    ],
+    [
+      {VECTOR_STORE: 'pinecone', VECTOR_STORE_ADDRESS: 'semantic'},
+      'VECTOR_STORE=pinecone needs VECTOR_STORE_API_KEY as well.',
+    ],
+    [
+      {VECTOR_STORE: 'milvus', VECTOR_STORE_ADDRESS: 'http://m:19530', VECTOR_STORE_COLLECTION_NAME: 'a-b'},
+      'VECTOR_STORE_COLLECTION_NAME may have no hyphen with VECTOR_STORE=milvus.',
+    ],
+    [
+      {VECTOR_STORE: 'qdrant', VECTOR_STORE_ADDRESS: 'http://q:6333', SEMANTIC_CACHE_EMBEDDER: 'none'},
+      'VECTOR_STORE would have no effect with SEMANTIC_CACHE_EMBEDDER=none: there are no vectors.',
+    ],
     [{ENABLE_CORS: 'true'}, 'ENABLE_CORS=true needs CORS_ALLOWED_ORIGINS: the origins that may call, or * for any.'],
   ])('%o is refused', (env, sentence) => {
     expect(faults({env})).toEqual([sentence])
@@ -392,12 +423,6 @@ describe('documented variables of later versions', () => {
       'logs',
       'MONGO_DATABASE is not available in this version (MongoDB as the log store). ' +
         'Unset it; LOG_STORE names a store of objects, or local.',
-    ],
-    [
-      'VECTOR_STORE',
-      'qdrant',
-      'VECTOR_STORE is not available in this version (a vector store outside the database). ' +
-        'Unset it; vectors are kept beside the cache.',
     ],
     [
       'GATEWAY_BASE_URL',

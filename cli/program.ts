@@ -6,6 +6,7 @@ import {api} from './commands/api.ts'
 import {applyCommand} from './commands/apply.ts'
 import {audit} from './commands/audit.ts'
 import {bundle} from './commands/bundle.ts'
+import {cache} from './commands/cache.ts'
 import {certs} from './commands/certs.ts'
 import {collections} from './commands/collections.ts'
 import {completion} from './commands/completion.ts'
@@ -107,6 +108,7 @@ export function buildProgram(flags: readonly FlagOption[]): Command {
     logs(),
     analytics(),
     feedback(),
+    cache(),
     replay(),
     usage(),
     ledger(),

@@ -41,6 +41,7 @@ import {mcpExternalSignIns} from './0040_mcp_external_sign_ins.ts'
 import {semanticCache} from './0041_semantic_cache.ts'
 import {exportMarks} from './0042_export_marks.ts'
 import {auditMarks} from './0043_audit_marks.ts'
+import {cacheMarks} from './0044_cache_marks.ts'
 import type {Migration} from './support.ts'
 
 export type {Kind, Migration} from './support.ts'
@@ -96,4 +97,5 @@ export const MIGRATIONS: readonly Migration[] = [
   semanticCache,
   exportMarks,
   auditMarks,
+  cacheMarks,
 ]

@@ -25,6 +25,7 @@ import type {LogBodiesTable} from '../store/tables/traffic.ts'
 import {checked, checksKnown, loadChecks, whole} from './guardrail-checks.ts'
 import {evaluation, type JudgedCall} from './guardrail-evaluation.ts'
 import {readLogBody} from './log-bodies.ts'
+import {bodiesOf, loggedAnswer} from './logged-answers.ts'
 import {type OperationCall, operation} from './operation.ts'
 import type {AdminServices} from './services.ts'
 import {type CallerScope, found, invalid, onlyOf, workspaceOf} from './tenancy.ts'
@@ -207,42 +208,11 @@ async function judge(
   return {log_id: row.id, tried, lacks: is_answered && answer === null}
 }
 
-/** The answer as JSON, a stream's put together; null where it is not kept whole. */
-async function answerOf(
-  {endpoint}: ReplayedRow,
-  {response_body, response_encoding}: LogBodiesTable,
-): Promise<TriedCall['response']> {
-  const logged_body = response_body ? await readLogBody(response_body, response_encoding) : null
-  if (typeof logged_body !== 'string')
-    return isObject(logged_body) && !('base64' in logged_body) ? {status: 200, body: logged_body as JsonValue} : null
-  const {assemble, isStreamed} = await streams()
-  // The log has a stream in the words of its provider, which the client's need not be.
-  for (const words of [endpoint as EndpointName, ...WORDS]) {
-    const answer = isStreamed(words) ? assemble(words, Buffer.from(logged_body)) : null
-    if (answer) return {status: 200, body: JSON.parse(answer.toString()) as JsonValue, endpoint: words}
-  }
-  return null
-}
-
-const WORDS: readonly EndpointName[] = ['chatComplete', 'messages', 'createModelResponse']
-
-async function streams() {
-  const [{assemble}, {isStreamed}] = await Promise.all([import('../cache/assemble.ts'), import('../cache/rules.ts')])
-  return {assemble, isStreamed}
-}
-
-async function bodiesOf(
-  rows: readonly ReplayedRow[],
-  {bodies, many_bodies}: AdminServices,
-): Promise<ReadonlyMap<string, LogBodiesTable>> {
-  const kept = new Map<string, LogBodiesTable>()
-  if (many_bodies) await many_bodies(rows, row => void kept.set(row.log_id, row))
-  else
-    for (const row of rows) {
-      const one = await bodies(row)
-      if (one) kept.set(row.id, one)
-    }
-  return kept
+async function answerOf(row: ReplayedRow, bodies: LogBodiesTable): Promise<TriedCall['response']> {
+  const found = await loggedAnswer(row.endpoint as EndpointName, bodies)
+  if (!found) return null
+  const {body, endpoint} = found
+  return {status: 200, body: body as JsonValue, ...(endpoint !== undefined && {endpoint})}
 }
 
 /** The guardrail that is meant, ready to run in a workspace. */

@@ -1,6 +1,9 @@
 import {analytics} from './analytics/index.ts'
 import {apiKeys} from './api-keys.ts'
 import {auditLogs} from './audit-logs.ts'
+import {cache} from './cache.ts'
+import {cachePairs} from './cache-pairs.ts'
+import {cacheQuestions} from './cache-questions.ts'
 import {collections} from './collections.ts'
 import {configs} from './configs.ts'
 import {deployments} from './deployments.ts'
@@ -113,6 +116,9 @@ const SERVED = withOpenapi([
   ...analytics,
   ...traces,
   ...savedFilters,
+  ...cache,
+  ...cacheQuestions,
+  ...cachePairs,
   ...feedback,
   ...pricing,
   ...priceChanges,

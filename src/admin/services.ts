@@ -1,4 +1,7 @@
 import type {Seal} from '../base/seal.ts'
+import type {DescribedText} from '../cache/semantic/described-text.ts'
+import type {EmbeddingPayer} from '../cache/semantic/embedder.ts'
+import type {GateMode} from '../cache/semantic/gate/index.ts'
 import type {CheckServices} from '../guardrails/check-services.ts'
 import type {Access} from '../identity/access.ts'
 import type {SsoConnection} from '../identity/connections.ts'
@@ -11,9 +14,11 @@ import type {Limits} from '../limits/index.ts'
 import type {LookForTxt} from '../ports/dns/txt.ts'
 import type {LetterFacts} from '../ports/mail/mail-templates.ts'
 import type {Pricing} from '../pricing/open.ts'
+import type {CacheKind, KeptEntry, KeptFilter} from '../schema/cache.ts'
 import type {Explain} from '../schema/explanations.ts'
 import type {McpTokensUpdate} from '../schema/mcp-connections.ts'
 import type {TriedMcpServer} from '../schema/mcp-tests.ts'
+import type {Page, Paged} from '../schema/paging.ts'
 import type {LogBodies, Settlement} from '../schema/records.ts'
 import type {OpenReplay} from '../schema/replays.ts'
 import type {ReferenceTest} from '../secrets/port.ts'
@@ -58,6 +63,26 @@ export interface McpPort {
   wake(integration_id: string): void
 }
 
+/** The cache of calls, as the administration sees it. */
+export interface CachePort {
+  /** Entries of one kind, the newest first. */
+  list(kind: CacheKind, filter: KeptFilter, page: Page): Promise<Paged<KeptEntry>>
+  /** Forgets entries; how many there were. Other processes forget their copies after the next revision. */
+  clear(kind: CacheKind, filter: KeptFilter): Promise<number>
+  /** The embedder as calls use it; null where there is none. */
+  describer(): Promise<TextDescriber | null>
+}
+
+/** Describes texts as the semantic cache compares them. */
+export interface TextDescriber {
+  readonly embedder: string
+  /** The operator's least cosine. */
+  readonly threshold: number
+  readonly gate: GateMode
+  /** Null for a text that is not compared. */
+  describe(text: string, payer: EmbeddingPayer): Promise<DescribedText | null>
+}
+
 /** The services of the administration. Narrow on purpose: the composition root gives it. */
 export interface AdminServices {
   readonly store: Store
@@ -97,6 +122,8 @@ export interface AdminServices {
   readonly explain?: Explain
   /** The same of calls that were made. */
   readonly replay?: OpenReplay
+  /** The cache; without it there is none to list or to clear. */
+  readonly cache?: CachePort
   /** The services that the checks of a workspace's guardrails use when they are tried. */
   readonly check_services?: (workspace_id: string) => Promise<CheckServices>
   now(): Date

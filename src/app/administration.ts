@@ -8,6 +8,7 @@ import type {SignInNeeds} from '../identity/sign-in-needs.ts'
 import {bodyFinder, manyBodiesFinder} from '../store/bodies/index.ts'
 import type {Db} from '../store/database.ts'
 import {storedBodies} from '../workers/stored-bodies.ts'
+import {cachePortBeside} from './cache-port.ts'
 import type {DataPlane} from './data-plane.ts'
 import {openDomainProofs} from './domain-proofs.ts'
 import type {openExplaining} from './explain-services.ts'
@@ -69,6 +70,7 @@ export async function openAdministration(parts: AdministrationParts, {stack}: Pi
     check_services: checking.check_services,
     mcp: serving?.mcp ?? tries.port,
     testReference: reference => secrets.test(reference),
+    cache: serving?.plane.cache_port ?? cachePortBeside({settings, store, store_options, seal, now}),
     ...(serving && servedBy(serving.plane)),
     ...(serving?.reads && {reads: serving.reads}),
   }

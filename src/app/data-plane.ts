@@ -1,4 +1,5 @@
 import {Registry} from 'prom-client'
+import type {CachePort} from '../admin/services.ts'
 import {after} from '../base/delay.ts'
 import type {Log} from '../base/log.ts'
 import {collectProcessMetrics} from '../base/process-metrics.ts'
@@ -8,7 +9,7 @@ import {spentIn} from '../charge/settlement.ts'
 import type {Tokens} from '../identity/jwt/tokens.ts'
 import type {SignInNeeds} from '../identity/sign-in-needs.ts'
 import {createLimits, type Limits} from '../limits/index.ts'
-import {openCache} from '../ports/cache/open.ts'
+import {type OpenedCache, openCache} from '../ports/cache/open.ts'
 import {openCounters} from '../ports/counters/open.ts'
 import type {RedisWatch} from '../ports/redis-watch.ts'
 import {bundledModels} from '../pricing/catalogue.ts'
@@ -36,6 +37,7 @@ import type {Remembered} from '../store/remembered.ts'
 import {usedSince} from '../store/usage.ts'
 import {journalMetrics} from '../workers/journal-metrics.ts'
 import {type JournalFollower, type Records, startRecords} from '../workers/records.ts'
+import {servedCachePort} from './cache-port.ts'
 import {callServices} from './call-services.ts'
 import {heldWork} from './deferred-charges.ts'
 import {openEgress} from './egress.ts'
@@ -55,6 +57,8 @@ export interface DataPlane {
   readonly records: Records
   readonly limits: Limits
   readonly secrets: SecretManagers
+  /** The cache, as the administration sees it. */
+  readonly cache_port: CachePort
   readonly ask_again: AskAgain
   /** Its part of the page of metrics, in pieces. */
   metrics(): Promise<readonly Buffer[]>
@@ -186,10 +190,11 @@ export async function openDataPlane({
   const prices = rememberedPrices({pricing, memory, log, after})
   return {
     ...{proxy, services, records, limits, secrets},
+    cache_port: servedCachePort({cache, db: file?.db ?? store.db, now, services}),
     ask_again: openAsking(services),
     metrics: async () => [Buffer.from(await registry.metrics()), await metrics.page()],
     registry,
-    remembered: [...known.remembered, ...proxy.remembered, ...secrets.remembered, prices],
+    remembered: [...known.remembered, ...proxy.remembered, ...secrets.remembered, prices, nearAnswers(cache)],
     unready: () =>
       proxy.draining
         ? 'the gateway is shutting down'
@@ -238,6 +243,11 @@ async function openVectors(parts: VectorStoreParts) {
   if (parts.settings.vector_store === undefined) return undefined
   const {openVectorStore} = await import('./vector-store.ts') // it is memory that few installations need
   return openVectorStore(parts)
+}
+
+/** Answers in memory, which another process may have cleared where they are kept. */
+function nearAnswers(cache: OpenedCache): Remembered {
+  return {of: new Set(['traffic.cache_entries']), forget: () => cache.drop()}
 }
 
 /** Opens the semantic cache when the first call needs it: other calls pay neither its memory nor its time. */

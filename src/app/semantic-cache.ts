@@ -3,11 +3,11 @@ import {request} from 'undici'
 import type {Egress} from '../base/egress/pools.ts'
 import type {Log} from '../base/log.ts'
 import type {Seal} from '../base/seal.ts'
-import {BUILTIN_EMBEDDER, embedBuiltin} from '../cache/semantic/builtin-embedder.ts'
-import {BUILTIN_THRESHOLD, BUILTIN_TOKENS, type Embedder} from '../cache/semantic/embedder.ts'
-import {type SearchResult, SemanticCache} from '../cache/semantic/semantic-cache.ts'
+import {BUILTIN} from '../cache/semantic/builtin-embedder.ts'
+import type {Embedder} from '../cache/semantic/embedder.ts'
+import {featuresKey} from '../cache/semantic/features-key.ts'
+import {type Agreement, type SearchResult, SemanticCache} from '../cache/semantic/semantic-cache.ts'
 import {createServiceEmbedder} from '../cache/semantic/service-embedder.ts'
-import {unitVector} from '../cache/semantic/vector.ts'
 import {VectorIndex} from '../cache/semantic/vector-index.ts'
 import type {VectorStore} from '../cache/semantic/vector-store.ts'
 import type {Cache} from '../ports/cache/index.ts'
@@ -56,13 +56,24 @@ export function openSemanticCache(parts: SemanticCacheParts): SemanticCache {
     embedder: embedderOf(parts, tell),
     vectors: parts.vectors ?? inDatabase(),
     answers,
-    features_key: seal.derived('semantic cache features'),
+    features_key: featuresKey(seal),
     gate: settings.semantic_cache_gate,
     threshold: settings.semantic_cache_similarity_threshold,
     is_shadow: settings.semantic_cache_mode === 'shadow',
     now,
     onResult: countResults(registry),
+    onCompared: countCompared(registry),
   })
+}
+
+function countCompared(registry: Registry): (agreement: Agreement) => void {
+  const compared = new Counter({
+    name: 'gateway_semantic_cache_compared_total',
+    help: 'Answers that shadow mode would have given, compared with those of providers.',
+    labelNames: ['agreement'],
+    registers: [registry],
+  })
+  return agreement => compared.inc({agreement})
 }
 
 function countResults(registry: Registry): (result: SearchResult) => void {
@@ -73,16 +84,6 @@ function countResults(registry: Registry): (result: SearchResult) => void {
     registers: [registry],
   })
   return result => searches.inc({result})
-}
-
-/** Needs no service, and no time: nothing leaves the machine. */
-const BUILTIN: Embedder = {
-  identity: BUILTIN_EMBEDDER,
-  name: BUILTIN_EMBEDDER,
-  service: null,
-  threshold: BUILTIN_THRESHOLD,
-  max_tokens: BUILTIN_TOKENS,
-  embed: text => unitVector(embedBuiltin(text)),
 }
 
 function embedderOf({settings, egress, logins, now}: SemanticCacheParts, tell: Tell): Embedder | null {

@@ -171,9 +171,17 @@ export const LogMetrics = z.strictObject({
   request_encoding: z.string().optional(),
   /**
    * The answer to the same in other words that was found in the cache: the cosine of the two prompts, and the id of the
-   * row that brought it. `served` false: it was only counted (`SEMANTIC_CACHE_MODE=shadow`).
+   * row that brought it. `served` false: it was only counted (`SEMANTIC_CACHE_MODE=shadow`); `agreement` compares it
+   * with the provider's answer then, and the bodies of the two rows are the two answers.
    */
-  similar: z.strictObject({similarity: z.number(), log_id: z.string(), served: z.boolean()}).optional(),
+  similar: z
+    .strictObject({
+      similarity: z.number(),
+      log_id: z.string(),
+      served: z.boolean(),
+      agreement: z.enum(['equal', 'unknown']).optional(),
+    })
+    .optional(),
   /** Whole milliseconds, as clients read them; `phases_ms` has the fractions. */
   request_parsing_time: Count,
   pre_processing_time: Count,

@@ -134,6 +134,8 @@ export interface SimilarAnswer {
   readonly log_id: string
   /** False where it was only counted: `SEMANTIC_CACHE_MODE=shadow`. */
   readonly served: boolean
+  /** Of one that was only counted and the provider's answer; absent where that was not whole. */
+  readonly agreement?: 'equal' | 'unknown'
 }
 
 /** The facts of a message to an MCP server that no column has. */

@@ -78,6 +78,14 @@ export const SEMANTIC_CACHE = {
       'Second check after the cosine: strict compares all that may change an answer, numbers only numbers, units, ' +
       'dates and versions.',
   },
+  SEMANTIC_CACHE_IGNORE_SYSTEM_PROMPT: {
+    kind: trueFalse,
+    fallback: 'false',
+    group: 'Semantic cache',
+    meaning:
+      'With true requests with other system prompts share answers in other words, as in the compatible product. One ' +
+      'persona’s answer is then served to another.',
+  },
   SEMANTIC_CACHE_MODE: {
     kind: word('serve', 'shadow'),
     fallback: 'serve',

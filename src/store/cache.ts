@@ -1,13 +1,18 @@
 import {existsSync, rmSync} from 'node:fs'
 import {join} from 'node:path'
 import Sqlite from 'better-sqlite3'
-import {Kysely, SqliteDialect} from 'kysely'
+import {Kysely, SqliteDialect, sql} from 'kysely'
+import type {KeptEntry, KeptFilter} from '../schema/cache.ts'
+import type {Page, Paged} from '../schema/paging.ts'
+import {isOwned} from './data-dir.ts'
 import type {Database, Db} from './database.ts'
+import {keptEntry, matchesKept} from './kept-entries.ts'
+import {paged} from './rows.ts'
 import type {CacheEntriesTable} from './tables/cache.ts'
 
 export const CACHE_FILE = 'cache.db'
 /** A file of another make is thrown away. */
-const MAKE = 2
+const MAKE = 3
 
 export interface CacheFileOptions {
   readonly folder: string
@@ -40,20 +45,51 @@ export function openCacheFile(options: CacheFileOptions): {readonly db: Db; clos
   }
 }
 
+/**
+ * The same file beside the gateway that has it open, for a command: each change is small and at once. Null where none
+ * is kept: there is no file, it is of another make, or a gateway did not close it, so that the next one discards it.
+ */
+export function openCacheBeside(options: CacheFileOptions): {readonly db: Db; close(): Promise<void>} | null {
+  const {folder, binding} = options
+  if (!existsSync(join(folder, CACHE_FILE))) return null
+  if (existsSync(join(folder, `${CACHE_FILE}-wal`)) && !isOwned(folder, binding)) return null
+  const raw = attach(options, BESIDE_PATIENCE_MS)
+  if (raw.pragma('traffic.user_version', {simple: true}) !== MAKE) {
+    raw.close()
+    return null
+  }
+  const db: Db = new Kysely<Database>({dialect: new SqliteDialect({database: raw})})
+  return {db, close: () => db.destroy()}
+}
+
+/** A gateway's own writes wait less: they are made again with the next answer. */
+const PATIENCE_MS = 10
+const BESIDE_PATIENCE_MS = 5_000
+
 const SPOILT: ReadonlySet<string> = new Set(['SQLITE_CORRUPT', 'SQLITE_NOTADB'])
 
+function connect(options: CacheFileOptions): Sqlite.Database {
+  const raw = attach(options, PATIENCE_MS)
+  try {
+    if (raw.pragma('traffic.user_version', {simple: true}) !== MAKE) make(raw)
+    return raw
+  } catch (fault) {
+    raw.close()
+    throw fault
+  }
+}
+
 /** The table has the name that it has on PostgreSQL: the file is attached as `traffic`. */
-function connect({folder, binding}: CacheFileOptions): Sqlite.Database {
+function attach({folder, binding}: CacheFileOptions, patience_ms: number): Sqlite.Database {
   const raw = new Sqlite(':memory:', binding ? {nativeBinding: binding as unknown as string} : {})
   try {
-    raw.pragma('busy_timeout = 10')
+    raw.pragma(`busy_timeout = ${patience_ms}`)
     raw.pragma('trusted_schema = OFF')
     raw.prepare('attach database ? as traffic').run(join(folder, CACHE_FILE))
     raw.pragma('traffic.page_size = 8192')
     raw.pragma('traffic.journal_mode = WAL')
     raw.pragma('traffic.synchronous = OFF')
     raw.pragma(`traffic.journal_size_limit = ${16 << 20}`)
-    if (raw.pragma('traffic.user_version', {simple: true}) !== MAKE) make(raw)
     return raw
   } catch (fault) {
     raw.close()
@@ -69,6 +105,8 @@ function make(raw: Sqlite.Database) {
     create table traffic.cache_entries (
       digest text primary key,
       workspace_id text not null,
+      model text,
+      namespace text,
       stored_at_ms integer not null,
       expires_at_ms integer not null,
       bytes integer not null,
@@ -83,6 +121,8 @@ function make(raw: Sqlite.Database) {
       expires_at_ms integer not null,
       signs blob not null,
       workspace_id text not null,
+      model text,
+      namespace text,
       digest text not null,
       log_id text not null,
       features text not null,
@@ -91,6 +131,7 @@ function make(raw: Sqlite.Database) {
     create unique index traffic.semantic_entries_partition_digest on semantic_entries ("partition", digest);
     create index traffic.semantic_entries_partition_created_at_ms on semantic_entries ("partition", created_at_ms);
     create index traffic.semantic_entries_expires_at_ms on semantic_entries (expires_at_ms);
+    create index traffic.semantic_entries_workspace_id on semantic_entries (workspace_id);
     pragma traffic.user_version = ${MAKE};
     commit`)
 }
@@ -145,11 +186,40 @@ export function cacheTable(db: Db) {
       const excess = (await bytesOf(db)) - most_bytes
       return excess > 0 && deleteSlice(db, await sizes(db).orderBy('expires_at_ms').execute(), excess)
     },
+    /** Rows that match, the newest first, and how many there are. */
+    async list(filter: KeptFilter, now_ms: number, page: Page): Promise<Paged<KeptEntry>> {
+      const {total, rows} = await paged(
+        db
+          .selectFrom('traffic.cache_entries')
+          .select(['digest', 'workspace_id', 'model', 'namespace', 'stored_at_ms', 'expires_at_ms', 'bytes'])
+          .select(sql<null>`null`.as('log_id'))
+          .where(matchesKept(filter))
+          .where('expires_at_ms', '>', now_ms)
+          .orderBy('stored_at_ms', 'desc')
+          .orderBy('digest'),
+        page,
+      )
+      return {total, rows: rows.map(keptEntry)}
+    },
+    /** Deletes some rows that match; how many: none when none is left. */
+    async clear(filter: KeptFilter): Promise<number> {
+      const rows = await db
+        .selectFrom('traffic.cache_entries')
+        .select('digest')
+        .where(matchesKept(filter))
+        .limit(CLEARED_ROWS)
+        .execute()
+      const digests = rows.map(({digest}) => digest)
+      if (digests.length > 0) await db.deleteFrom('traffic.cache_entries').where('digest', 'in', digests).execute()
+      return digests.length
+    },
     /** The size of all rows together. */
     bytes: () => bytesOf(db),
   }
 }
 
+/** Of a clearing: their bodies are not read. */
+const CLEARED_ROWS = 200
 /** A slice is no more rows than this, and about no more bytes. */
 const SLICE_ROWS = 50
 const SLICE_BYTES = 4 << 20

@@ -213,6 +213,7 @@ export type CacheName =
   | 'mcp'
   | 'secret_references'
   | 'mcp_connections'
+  | 'answers'
 
 export type TableName = keyof Database
 

@@ -15,6 +15,8 @@ export type ReplayedRow = Pick<
   | 'outcome'
   | 'metadata'
   | 'endpoint'
+  | 'cost_nanousd'
+  | 'cache_status'
 > &
   Pick<LogRecord, 'method' | 'url' | 'upstream_url' | 'is_stream' | 'error' | 'last_byte_ms'>
 
@@ -39,6 +41,8 @@ const COLUMNS = [
   'outcome',
   'metadata',
   'endpoint',
+  'cost_nanousd',
+  'cache_status',
   'detail',
 ] as const
 

@@ -1,5 +1,9 @@
-import type {Insertable} from 'kysely'
+import {type Insertable, sql} from 'kysely'
+import type {KeptEntry, KeptFilter} from '../schema/cache.ts'
+import type {Page, Paged} from '../schema/paging.ts'
 import type {Db} from './database.ts'
+import {keptEntry, matchesKept} from './kept-entries.ts'
+import {paged} from './rows.ts'
 import type {SemanticEntriesTable} from './tables/semantic.ts'
 
 export type NewSemanticEntry = Omit<Insertable<SemanticEntriesTable>, 'id'>
@@ -52,6 +56,27 @@ export function semanticTable(db: Db) {
           .deleteFrom('traffic.semantic_entries')
           .where('id', 'in', [...ids])
           .execute()
+    },
+    /** Rows that match and whose time is not over, the newest first. */
+    async list(filter: KeptFilter, now_ms: number, page: Page): Promise<Paged<KeptEntry>> {
+      const {total, rows} = await paged(
+        db
+          .selectFrom('traffic.semantic_entries')
+          .select(['digest', 'workspace_id', 'model', 'namespace', 'expires_at_ms', 'log_id'])
+          .select('created_at_ms as stored_at_ms')
+          .select(sql<number>`length(vector) + length(features)`.as('bytes'))
+          .where(matchesKept(filter))
+          .where('expires_at_ms', '>', now_ms)
+          .orderBy('id', 'desc'),
+        page,
+      )
+      return {total, rows: rows.map(keptEntry)}
+    },
+    /** Deletes some rows that match; how many: none when none is left. */
+    async clear(filter: KeptFilter): Promise<number> {
+      const rows = await ids(db).where(matchesKept(filter)).execute()
+      await this.delete(rows.map(({id}) => id))
+      return rows.length
     },
     /** Deletes some rows whose time is over, else the oldest of those that are too many. True: there may be more. */
     async prune(now_ms: number, most_rows: number): Promise<boolean> {

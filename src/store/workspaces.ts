@@ -63,6 +63,12 @@ export async function workspaceSlugTaken(db: Db, organisation_id: string, slug: 
   return (await query.executeTakeFirst()) !== undefined
 }
 
+/** The ids of all workspaces of an organisation, those that are archived too. */
+export async function workspaceIds(db: Db, organisation_id: string): Promise<string[]> {
+  const rows = await db.selectFrom('workspaces').select('id').where('organisation_id', '=', organisation_id).execute()
+  return rows.map(({id}) => id)
+}
+
 /** Newest first. */
 export function listWorkspaces(db: Db, filter: WorkspaceFilter, page: Page): Promise<Paged<WorkspacesTable>> {
   const {ids, name, exact_name} = filter

@@ -91,6 +91,7 @@ test('every write is recorded, and no read is', () => {
     ...['prompts.render'],
     // what calls leave behind is no administration
     'logs.insert',
+    ...['cache.questions', 'cache.pairs'],
     ...['feedback.create', 'feedback.update'],
     ...['pricing.diff', 'bundles.verify'],
   ])

@@ -95,6 +95,7 @@ async function bench(options: Options): Promise<void> {
     analytics: await part('analytics', () => script('analytics.ts')),
     pii: await part('pii', () => script('pii.ts')),
     guardrails: await part('guardrails', () => script('guardrails.ts')),
+    semantic_cache: await part('semantic-cache', () => script('semantic-cache.ts')),
     journal: await part('journal', () => script('journal.ts', JOURNAL_CALLS)),
     flush: await part('flush', () => script('flush.ts', FLUSH_CALLS)),
     usage: await part('usage', () => script('usage.ts', USAGE_ENTRIES)),

@@ -17,6 +17,7 @@ export const PARTS = [
   'realtime',
   'pii',
   'guardrails',
+  'semantic-cache',
   'start',
   'crash',
   'journal',

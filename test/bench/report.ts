@@ -26,6 +26,7 @@ export function reportOf(measured: Measured, checks: readonly Check[], skipped: 
     apply,
     pii,
     guardrails,
+    semantic_cache,
     journal,
     flush,
     usage,
@@ -94,6 +95,7 @@ export function reportOf(measured: Measured, checks: readonly Check[], skipped: 
       `### Personal data found, on the held-out half of the labelled set\n\n\`\`\`text\n${pii.trim()}\n\`\`\``,
     )
   if (guardrails) blocks.push(`### Guardrails\n\n\`\`\`text\n${guardrails.trim()}\n\`\`\``)
+  if (semantic_cache) blocks.push(`### Semantic cache\n\n\`\`\`text\n${semantic_cache.trim()}\n\`\`\``)
   if (journal) blocks.push(`### Journal\n\n\`\`\`text\n${journal.trim()}\n\`\`\``)
   if (flush) blocks.push(`### Flush\n\n\`\`\`text\n${flush.trim()}\n\`\`\``)
   if (usage) blocks.push(`### Usage\n\n\`\`\`text\n${usage.trim()}\n\`\`\``)

@@ -44,6 +44,7 @@ export interface Measured {
   readonly analytics?: string | undefined
   readonly pii?: string | undefined
   readonly guardrails?: string | undefined
+  readonly semantic_cache?: string | undefined
   readonly journal?: string | undefined
   readonly flush?: string | undefined
   readonly usage?: string | undefined

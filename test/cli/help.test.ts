@@ -74,6 +74,7 @@ test('these are the commands', () => {
     ...['by', 'by-user', 'by-model', 'by-metadata'].map(word => `analytics ${word}`),
     'feedback add',
     'feedback change',
+    ...['show', 'clear', 'eval', 'pairs'].map(verb => `cache ${verb}`),
     'replay',
     'usage',
     'ledger verify',

@@ -10,7 +10,7 @@ import type {Cache, FoundEntry} from '../../src/ports/cache/index.ts'
 import {layered} from '../../src/ports/cache/layered.ts'
 import {createMemoryCache} from '../../src/ports/cache/memory.ts'
 import {openCache} from '../../src/ports/cache/open.ts'
-import {CACHE_FILE, cacheTable, openCacheFile} from '../../src/store/cache.ts'
+import {CACHE_FILE, cacheTable, openCacheBeside, openCacheFile} from '../../src/store/cache.ts'
 import {key} from './cache-support.ts'
 
 const ENTRY = {body: Buffer.from('answer'), stored_at_ms: 0}
@@ -116,6 +116,8 @@ describe('a store that fails', () => {
         delete: async () => undefined,
         purge: async () => false,
         prune: () => Promise.reject(new Error('no')),
+        list: async () => ({total: 0, rows: []}),
+        clear: async () => 0,
       },
     })
     await cache.set(key('a'), ENTRY, TTL_MS)
@@ -182,6 +184,20 @@ describe('the file of the cache', () => {
       await cache.close()
       await close()
     }
+  })
+
+  test('is not opened beside a gateway that is gone without closing it, nor where there is none', async () => {
+    expect(openCacheBeside({folder})).toBeNull()
+    const first = open()
+    await first.cache.set(key('a'), ENTRY, TTL_MS)
+    expect(openCacheBeside({folder})).toBeNull()
+    await first.close()
+    const beside = openCacheBeside({folder})!
+    expect(await cacheTable(beside.db).clear({workspace_ids: ['w1']})).toBe(1)
+    await beside.close()
+    const second = open()
+    expect(await second.cache.get(key('a'))).toBeUndefined()
+    await second.close()
   })
 
   test('of a process that did not close it is thrown away, and begun anew', async () => {

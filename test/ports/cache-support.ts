@@ -3,7 +3,7 @@ import {mkdtempSync, rmSync} from 'node:fs'
 import {tmpdir} from 'node:os'
 import {join} from 'node:path'
 import {createDatabaseCache} from '../../src/ports/cache/database.ts'
-import type {Cache, CacheKey} from '../../src/ports/cache/index.ts'
+import type {Cache, CacheKey, KeptAnswers} from '../../src/ports/cache/index.ts'
 import {createMemoryCache} from '../../src/ports/cache/memory.ts'
 import {openRedisCache} from '../../src/ports/cache/redis.ts'
 import {cacheTable, openCacheFile} from '../../src/store/cache.ts'
@@ -21,9 +21,9 @@ export const KINDS: readonly Kind[] = [
 ]
 
 export interface TestCache {
-  readonly cache: Cache
+  readonly cache: Cache & KeptAnswers
   /** The same answers, as another process would open them; in memory and in a file there is but the one. */
-  again(): Promise<Cache>
+  again(): Promise<Cache & KeptAnswers>
   /** Bytes of all that is kept; null where nobody can say. */
   bytes(): Promise<number | null>
   close(): Promise<void>

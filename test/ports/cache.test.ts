@@ -1,7 +1,7 @@
 import {randomBytes} from 'node:crypto'
 import fc from 'fast-check'
 import {afterAll, beforeAll, beforeEach, describe, expect, test} from 'vitest'
-import type {Cache} from '../../src/ports/cache/index.ts'
+import type {AnswerMarks, Cache, KeptAnswers} from '../../src/ports/cache/index.ts'
 import {layered} from '../../src/ports/cache/layered.ts'
 import {createMemoryCache, ENTRY_BYTES} from '../../src/ports/cache/memory.ts'
 import {KINDS, key, type TestCache, testCache} from './cache-support.ts'
@@ -14,8 +14,8 @@ const body = (text: string) => Buffer.from(text)
 describe.each(KINDS)('a cache in %s', kind => {
   let now_ms = Date.now()
   let opened: TestCache
-  let cache: Cache
-  let other: Cache
+  let cache: Cache & KeptAnswers
+  let other: Cache & KeptAnswers
   const now = () => now_ms
   beforeAll(async () => {
     opened = await testCache(kind, {now, most_bytes: MAX_BYTES, most_entry_bytes: MAX_ENTRY_BYTES})
@@ -159,6 +159,68 @@ describe.each(KINDS)('a cache in %s', kind => {
     expect(found).toEqual(Array.from({length: 20}, (_, n) => `${180 + n}`))
   })
 
+  describe('for those who list and clear', () => {
+    const PAGE = {current_page: 0, page_size: 10}
+    const all = {workspace_ids: ['w1', 'w2']}
+    const keep = (name: string, about?: AnswerMarks, workspace_id = 'w1') => {
+      const entry = {body: body(name), stored_at_ms: ++now_ms}
+      return cache.set({...key(name, workspace_id), ...(about && {about})}, entry, MINUTE_MS)
+    }
+    const digests = async (filter: Parameters<KeptAnswers['list']>[0], page = PAGE, by = other) =>
+      (await by.list(filter, page)).rows.map(({digest}) => digest)
+    const digest = (name: string, workspace_id = 'w1') => key(name, workspace_id).digest
+    beforeEach(async () => {
+      await keep('a', {model: 'm1', namespace: 'n1'})
+      await keep('b', {model: 'm2', namespace: 'n1'})
+      await keep('c', {model: 'm1', namespace: null}, 'w2')
+      await keep('d')
+    })
+
+    test('lists answers with their marks, the newest first, in every process', async () => {
+      const {total, rows} = await other.list(all, PAGE)
+      expect(total).toBe(4)
+      expect(rows.map(each => each.digest)).toEqual([digest('d'), digest('c', 'w2'), digest('b'), digest('a')])
+      expect(rows.at(-1)).toEqual({
+        ...{digest: digest('a'), workspace_id: 'w1', model: 'm1', namespace: 'n1', bytes: 1, log_id: null},
+        // Redis counts by its own clock
+        ...{stored_at_ms: now_ms - 3, expires_at_ms: kind === 'redis' ? expect.any(Number) : now_ms - 3 + MINUTE_MS},
+      })
+      expect(rows[0]).toMatchObject({model: null, namespace: null})
+    })
+
+    test.each([
+      ['a workspace', {workspace_ids: ['w2']}, ['c']],
+      ['a digest', {...all, digest: digest('b')}, ['b']],
+      ['a model', {...all, model: 'm1'}, ['c', 'a']],
+      ['a namespace', {...all, namespace: 'n1'}, ['b', 'a']],
+      ['a model and a namespace', {...all, model: 'm1', namespace: 'n1'}, ['a']],
+      ['no workspace', {workspace_ids: []}, []],
+      ['the name of none', {...all, model: "m1' or 1 = 1"}, []],
+    ])('%s narrows the list, and what is cleared', async (_, filter, names) => {
+      const meant = names.map(name => digest(name, name === 'c' ? 'w2' : 'w1'))
+      expect(await digests(filter)).toEqual(meant)
+      expect(await other.clear(filter)).toBe(names.length)
+      expect(await digests(filter)).toEqual([])
+      expect((await cache.list(all, PAGE)).total).toBe(4 - names.length)
+      expect(await other.clear(filter)).toBe(0)
+    })
+
+    test('has pages, and leaves out what has ended', async () => {
+      expect(await digests(all, {current_page: 1, page_size: 3})).toEqual([digest('a')])
+      now_ms += MINUTE_MS - 2
+      if (kind !== 'redis') expect(await digests(all)).toEqual([digest('d'), digest('c', 'w2')])
+      now_ms += MINUTE_MS
+      expect(await digests(all)).toEqual([])
+    })
+
+    test('clears many, and leaves the others', async () => {
+      for (let each = 0; each < 450; each++) await keep(`many ${each}`, {model: 'many', namespace: null})
+      expect(await cache.clear({...all, model: 'many'})).toBe(450)
+      expect((await cache.list(all, PAGE)).total).toBe(4)
+      expect(await read('a')).toBe('a')
+    })
+  })
+
   test('behind memory gives the same, and fills it for what is left of the time', async () => {
     const near = createMemoryCache({now})
     const both = layered({near, far: cache, now, most_near_ms: 10_000})
@@ -171,6 +233,10 @@ describe.each(KINDS)('a cache in %s', kind => {
     await both.set(key('b'), {body: body('b'), stored_at_ms: now_ms}, MINUTE_MS)
     expect(await read('b')).toBe('b')
     expect(both.get(key('b'))).toMatchObject({body: body('b')}) // at once
+    await cache.clear({workspace_ids: ['w1']})
+    both.drop()
+    expect(await both.get(key('b'))).toBeUndefined()
+    await both.set(key('b'), {body: body('b'), stored_at_ms: now_ms}, MINUTE_MS)
     await both.delete(key('a'))
     await both.purge('w1')
     expect([await both.get(key('a')), await both.get(key('b')), await read('b')]).toEqual([

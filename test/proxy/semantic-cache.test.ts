@@ -326,8 +326,79 @@ describe('with other settings', () => {
     expect(await statusOf(PARAPHRASE)).toBe('SEMANTIC MISS')
     expect(provider.received).toHaveLength(2)
     const [row, first] = await rowsOf(2)
-    expect(row!.similar).toMatchObject({log_id: first!.id, served: false})
+    expect(row!.similar).toMatchObject({log_id: first!.id, served: false, agreement: 'unknown'})
     expect(await metrics()).toMatch(/searches_total\{result="would_hit"\} 1/)
+    expect(await metrics()).toMatch(/compared_total\{agreement="unknown"\} 1/)
+  })
+
+  test('shadow mode compares both answers, whole and streamed; they are the bodies of two rows', async () => {
+    await start({SEMANTIC_CACHE_MODE: 'shadow'})
+    const same = ({body}: {body: Buffer}, response: ServerResponse) => {
+      answers = 6
+      answerEach({body}, response)
+    }
+    provider.answer(same)
+    await statusOf(ASKED)
+    await settled()
+    expect(await statusOf(PARAPHRASE)).toBe('SEMANTIC MISS')
+    expect(await statusOf(SECOND, {stream: true})).toBe('SEMANTIC MISS')
+    const [streamed, whole, first] = await rowsOf(3)
+    expect([streamed, whole].map(each => each!.similar)).toEqual([
+      {similarity: expect.any(Number), log_id: expect.any(String), served: false, agreement: 'equal'},
+      {similarity: expect.any(Number), log_id: first!.id, served: false, agreement: 'equal'},
+    ])
+    expect(await metrics()).toMatch(/compared_total\{agreement="equal"\} 2/)
+    const bodyOf = async (id: unknown) => JSON.stringify(await gateway.admin('GET', `/logs/${id}`))
+    for (const id of [whole!.id, (whole!.similar as {log_id: string}).log_id])
+      expect(await bodyOf(id)).toContain('answer 7')
+  })
+
+  test('a shadow hit whose call fails has no agreement', async () => {
+    await start({SEMANTIC_CACHE_MODE: 'shadow'})
+    await statusOf(ASKED)
+    await settled()
+    provider.answer((_, response) => response.writeHead(400, {'content-type': 'application/json'}).end('{"error":{}}'))
+    await statusOf(PARAPHRASE)
+    const [row] = await rowsOf(1)
+    expect(row!.similar).toEqual({similarity: expect.any(Number), log_id: expect.any(String), served: false})
+  })
+
+  test('with SEMANTIC_CACHE_IGNORE_SYSTEM_PROMPT a system prompt parts no more, and all else does', async () => {
+    await start({SEMANTIC_CACHE_IGNORE_SYSTEM_PROMPT: 'true'})
+    const asPersona = (content: string, text: string) => ({
+      messages: [
+        {role: 'system', content},
+        {role: 'user', content: text},
+      ],
+    })
+    expect(await statusOf(ASKED, asPersona('Be a pirate.', ASKED))).toBe('SEMANTIC MISS')
+    await settled()
+    expect(await statusOf(ASKED, asPersona('Be a king.', ASKED))).toBe('SEMANTIC HIT')
+    expect(await statusOf(PARAPHRASE)).toBe('SEMANTIC HIT')
+    expect(await statusOf(SECOND, {temperature: 0.5})).toBe('SEMANTIC MISS')
+    expect(provider.received).toHaveLength(2)
+  })
+
+  test('entries are listed without texts, and a clearing takes them from memory too', async () => {
+    await start()
+    await statusOf(ASKED)
+    await settled()
+    expect(await statusOf(PARAPHRASE)).toBe('SEMANTIC HIT')
+    type Shown = {total: number; data: Record<string, unknown>[]}
+    await expect.poll(async () => (await gateway.admin<Shown>('GET', '/cache/entries')).total).toBe(3)
+    const {data} = await gateway.admin<Shown>('GET', '/cache/entries')
+    expect(data.map(({kind, model, namespace: of}) => [kind, model, of])).toEqual([
+      ['simple', 'gpt-4o-mini', `n${namespace}`],
+      ['simple', 'gpt-4o-mini', `n${namespace}`],
+      ['semantic', 'gpt-4o-mini', `n${namespace}`],
+    ])
+    expect(JSON.stringify(data)).not.toMatch(/capital|answer/i)
+    expect(await gateway.admin('POST', '/cache/clear', {namespace: `n${namespace}`})).toMatchObject({
+      simple: 2,
+      semantic: 1,
+    })
+    expect(await statusOf(ASKED)).toBe('SEMANTIC MISS')
+    expect(provider.received).toHaveLength(2)
   })
 })
 

@@ -7,6 +7,7 @@ import {newKey} from '../../src/admin/new-key.ts'
 import type {AnyOperation} from '../../src/admin/operation.ts'
 import {OPERATIONS} from '../../src/admin/registry.ts'
 import type {AdminServices, McpPort} from '../../src/admin/services.ts'
+import {cachePortBeside} from '../../src/app/cache-port.ts'
 import {openDomainProofs} from '../../src/app/domain-proofs.ts'
 import {openChecking} from '../../src/app/guardrail-checks.ts'
 import {ROUTING} from '../../src/app/server.ts'
@@ -76,6 +77,7 @@ export async function startAdmin({mcp = NO_MCP, ...given}: Options = {}) {
   const faults: {cause: unknown; operation: string; request_id: string}[] = []
   const {settings} = readSettings({env})
   const checking = openChecking(settings)
+  const seal = createSeal(Buffer.alloc(32, 7))
   const {
     tokens,
     sign_in_needs,
@@ -93,9 +95,10 @@ export async function startAdmin({mcp = NO_MCP, ...given}: Options = {}) {
     check_services: checking.check_services,
     mcp,
     domain_proofs: openDomainProofs({settings, log: createLog('silent', 'gateway', () => undefined), after}),
-    seal: createSeal(Buffer.alloc(32, 7)),
+    seal,
     bodies: bodyFinder(options, store.db),
     testReference: async () => UNREACHED,
+    cache: cachePortBeside({settings, store, store_options: options, seal, now: () => now.getTime()}),
     ...(readsOf && {reads: readsOf(folder)}),
     now: () => now,
     failed: (cause, where) => void faults.push({cause, ...where}),

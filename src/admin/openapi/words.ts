@@ -85,6 +85,12 @@ export const NOUNS: Readonly<Record<string, Readonly<Record<string, unknown>>>> 
   mcp_integrations: {hash: HASH, path: '/description', name: 'Tickets', slug: 'tickets', url: 'https://mcp.example.com/mcp', description: 'Reads and writes tickets', type: 'workspace'},
   mcp_servers: {hash: HASH, path: '/description', name: 'Tickets for search', slug: 'tickets-search', url: 'https://mcp.example.com/mcp', description: 'Reads and writes tickets', type: 'workspace'},
   deployments: {name: 'Europe', slug: 'europe', type: 'production'},
+  cache: {
+    ...{kind: 'semantic', digest: HASH, partition: HASH, text: HASH, json: HASH, namespace: 'faq', next: null},
+    ...{vector: 'AACAPwAAAAA=', classes: {numbers: 'NXuKc3F1bQk2Bw'}, words: 'u2BdDA', fillers: '', gate: 'strict'},
+    ...{embedder: 'builtin/1', cost_usd: 0.000125, expected: 'miss'},
+    ...{a: 'Convert 5 km to miles', b: 'Convert 6 km to miles'},
+  },
   saved_filters: {name: 'Failed calls of today'},
   workers: {name: 'log-retention', status: 'running'},
   feedback: {status: 'success', message: 'Feedback saved'},

@@ -1,6 +1,19 @@
+import {BUILTIN_THRESHOLD, BUILTIN_TOKENS, type Embedder} from './embedder.ts'
+import {unitVector} from './vector.ts'
+
 /** The name of the embedder in a partition. Another way of hashing is another name. */
 export const BUILTIN_EMBEDDER = 'builtin/1'
 export const BUILTIN_DIMENSIONS = 512
+
+/** Needs no service, and no time: nothing leaves the machine. */
+export const BUILTIN: Embedder = {
+  identity: BUILTIN_EMBEDDER,
+  name: BUILTIN_EMBEDDER,
+  service: null,
+  threshold: BUILTIN_THRESHOLD,
+  max_tokens: BUILTIN_TOKENS,
+  embed: text => unitVector(embedBuiltin(text)),
+}
 
 const MASK = BUILTIN_DIMENSIONS - 1
 const PRIME = 0x01000193

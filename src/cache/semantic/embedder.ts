@@ -1,3 +1,4 @@
+import type {Principal} from '../../schema/principal.ts'
 import {aboutTokens} from './tokens.ts'
 
 /** The charge for one request to a service for embeddings. */
@@ -6,6 +7,19 @@ export interface EmbeddingCharge {
   begin(): Promise<void>
   /** It is over; `tokens` null: the service gave no count. Nothing was used where `status` is no 200. */
   end(end: {readonly status: number | null; readonly tokens: number | null; readonly error: string | null}): void
+}
+
+/** The caller that requests for embeddings are charged to. */
+export interface EmbeddingPayer {
+  readonly organisation_id: string
+  readonly workspace_id: string
+  readonly principal: Principal
+  readonly user_id: string | null
+  readonly trace: {readonly trace_id: string; readonly span_id: string}
+  /** Counters of limits that the cost is added to. */
+  readonly counter_keys: readonly string[]
+  /** Called with the cost of each request that was answered. */
+  readonly onCost?: (nanousd: number) => void
 }
 
 /** Makes vectors of texts. */

@@ -1,15 +1,9 @@
 import {isObject, parsed} from '../../base/json-object.ts'
-import type {Cache, FoundEntry} from '../../ports/cache/index.ts'
-import {type Embedder, type EmbeddingCharge, fits} from './embedder.ts'
-import {
-  differs,
-  featuresOf,
-  GATE_VERSION,
-  type GateClass,
-  type GateFeatures,
-  type GateMode,
-  isRelative,
-} from './gate/index.ts'
+import type {AnswerMarks, Cache, FoundEntry} from '../../ports/cache/index.ts'
+import {isSameAnswer} from './agreement.ts'
+import {type DescribedText, describeText} from './described-text.ts'
+import type {Embedder, EmbeddingCharge} from './embedder.ts'
+import {differs, GATE_VERSION, type GateClass, type GateFeatures, type GateMode} from './gate/index.ts'
 import {endOf} from './lifetime.ts'
 import type {SimilarEntry, VectorStore} from './vector-store.ts'
 
@@ -29,19 +23,21 @@ export interface SemanticCacheOptions {
   readonly now: () => number
   /** Counts the outcome of a search. */
   readonly onResult: (result: SearchResult) => void
+  /** Counts, in shadow mode, how the answer that would have been given and the provider's compare. */
+  readonly onCompared?: (agreement: Agreement) => void
 }
 
 /** The outcomes of searches, as /metrics count them. */
 export type SearchResult = 'hit' | 'would_hit' | 'miss' | 'gate' | 'gone' | 'failed' | 'not_embedded'
 
+/** `equal`: the same text but for case and blanks, or the same JSON. Else a person has to read both. */
+export type Agreement = 'equal' | 'unknown'
+
 /** A text that may be searched: its vector is known. */
-export interface SemanticQuestion {
+export interface SemanticQuestion extends DescribedText {
   readonly workspace_id: string
   readonly partition: string
-  readonly vector: Float32Array
-  readonly features: GateFeatures
-  /** Its answer ages within hours. */
-  readonly is_relative: boolean
+  readonly about?: AnswerMarks | undefined
 }
 
 export interface FoundSimilar {
@@ -93,17 +89,18 @@ export class SemanticCache {
   /** The text as it can be searched; null where it cannot: then its answer is not kept for other words either. */
   async ask(
     text: string,
-    place: Pick<SemanticQuestion, 'workspace_id' | 'partition'>,
+    place: Pick<SemanticQuestion, 'workspace_id' | 'partition' | 'about'>,
     charge: EmbeddingCharge | null,
   ): Promise<SemanticQuestion | null> {
-    const {embedder, features_key, onResult} = this.#options
-    const features = embedder && fits(text, embedder) ? featuresOf(text, features_key) : null
-    const vector = features && embedder && (await embedder.embed(text, charge))
-    if (!features || !vector) {
-      onResult('not_embedded')
-      return null
-    }
-    return {...place, vector, features, is_relative: isRelative(text)}
+    const described = await this.describe(text, charge)
+    if (described) return {...place, ...described}
+    this.#options.onResult('not_embedded')
+    return null
+  }
+
+  /** The same of a text that no call asks about: it is not counted. */
+  describe(text: string, charge: EmbeddingCharge | null): Promise<DescribedText | null> {
+    return describeText(text, this.#options, charge)
   }
 
   /** The stored answer that may be given; null for none. Never rejects. */
@@ -158,7 +155,7 @@ export class SemanticCache {
   }
 
   /** Keeps that the answer of `digest`, which comes from a provider, answers the question. */
-  keep({workspace_id, partition, vector, features, is_relative}: SemanticQuestion, of: KeptAnswer): void {
+  keep({workspace_id, partition, about, vector, features, is_relative}: SemanticQuestion, of: KeptAnswer): void {
     const created_at_ms = Math.trunc(this.#options.now())
     const expires_at_ms = Math.trunc(endOf(created_at_ms, of.max_age_ms, is_relative))
     const {digest, log_id} = of
@@ -166,6 +163,7 @@ export class SemanticCache {
     this.#options.vectors.add({
       workspace_id,
       partition,
+      about,
       digest,
       log_id,
       features: text,
@@ -173,6 +171,13 @@ export class SemanticCache {
       created_at_ms,
       expires_at_ms,
     })
+  }
+
+  /** Compares the answer that would have been given with the one that the provider gave. */
+  compare(found: FoundEntry, answer: unknown): Agreement {
+    const agreement = isSameAnswer(found.body, answer) ? 'equal' : 'unknown'
+    this.#options.onCompared?.(agreement)
+    return agreement
   }
 
   close(): Promise<void> {

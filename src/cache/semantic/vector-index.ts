@@ -1,4 +1,5 @@
 import {setImmediate as turn} from 'node:timers/promises'
+import type {AnswerMarks} from '../../ports/cache/index.ts'
 import {SignIndex} from './sign-index.ts'
 import {cosine, signsOf, vectorBytes, vectorIn} from './vector.ts'
 import type {NewSimilarEntry, SimilarEntry, VectorStore} from './vector-store.ts'
@@ -25,7 +26,7 @@ export interface SemanticTable {
   signsOf(partition: string, before: number, now_ms: number, most: number): Promise<readonly SignRow[]>
   writtenSince(partition: string, since_ms: number, most: number): Promise<readonly SignRow[]>
   rows(ids: readonly number[]): Promise<readonly WholeRow[]>
-  put(row: Omit<WholeRow, 'id'>): Promise<number>
+  put(row: Omit<WholeRow, 'id'> & AnswerMarks): Promise<number>
   delete(ids: readonly number[]): Promise<void>
   prune(now_ms: number, most_rows: number): Promise<boolean>
 }
@@ -112,8 +113,9 @@ export class VectorIndex implements VectorStore {
     if (this.#waiting >= MAX_WAITING) return
     const signs = signsOf(entry.vector)
     this.#write(async () => {
-      const {vector, ...row} = entry
-      const id = await table.put({...row, signs: bytesOf(signs), vector: vectorBytes(vector)})
+      const {vector, about, ...row} = entry
+      const {model = null, namespace = null} = about ?? {}
+      const id = await table.put({...row, model, namespace, signs: bytesOf(signs), vector: vectorBytes(vector)})
       const loaded = this.#loaded.get(entry.partition)
       if (!loaded || loaded.index.dimensions !== vector.length) return
       this.#change(loaded, index => index.put({id, expires_at_ms: entry.expires_at_ms, signs}))

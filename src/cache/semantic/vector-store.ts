@@ -1,3 +1,5 @@
+import type {AnswerMarks} from '../../ports/cache/index.ts'
+
 /** An answer that was found by its meaning; nothing of it is believed before it was checked. */
 export interface SimilarEntry {
   readonly id: number
@@ -16,6 +18,8 @@ export interface SimilarEntry {
 
 /** An entry that is to be kept. */
 export interface NewSimilarEntry {
+  /** As the answer has them: entries are listed and cleared by them. */
+  readonly about?: AnswerMarks | undefined
   readonly partition: string
   readonly workspace_id: string
   readonly digest: string

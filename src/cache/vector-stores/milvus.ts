@@ -50,7 +50,7 @@ export function milvusWire(call: StoreCall, collection: string): StoreWire {
   const anyOf = (ids: readonly string[]) => `id in [${ids.map(id => (layout.has_text_ids ? `"${id}"` : id)).join(',')}]`
 
   return {
-    async prepare(dimensions, signal) {
+    async makeReady(dimensions, signal) {
       if (object(await ask('collections/has', {}, signal)).has !== true) {
         if (dimensions === null) return {dimensions: null, has_cosines: true}
         await ask('collections/create', newCollection(dimensions), signal)

@@ -56,7 +56,7 @@ export function pineconeWire(open: OpenStoreCall, place: PineconePlace): StoreWi
   }
 
   return {
-    async prepare(_, signal) {
+    async makeReady(_, signal) {
       const {dimension, metric} = name ? await byName(control_plane, signal) : await byHost(signal)
       return {dimensions: dimensionsOf(dimension), has_cosines: isCosine(metric)}
     },

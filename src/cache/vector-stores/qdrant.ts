@@ -15,7 +15,7 @@ export function qdrantWire(call: StoreCall, collection: string): StoreWire {
   }
 
   return {
-    async prepare(dimensions, signal) {
+    async makeReady(dimensions, signal) {
       let reply = await call('GET', path, null, signal)
       if (reply.status === 404) {
         if (dimensions === null) return {dimensions: null, has_cosines: true}

@@ -184,21 +184,21 @@ export class RemoteVectors implements VectorStore {
 
   /** The collection, for vectors of this length. It is looked at once, and again after a fault. */
   async #ready(dimensions: number | null): Promise<PreparedStore> {
-    const prepared = this.#prepare(dimensions)
+    const prepared = this.#makeReady(dimensions)
     let state = await prepared
     if (state.dimensions === null && dimensions !== null) {
       if (this.#prepared === prepared) this.#prepared = undefined
-      state = await this.#prepare(dimensions)
+      state = await this.#makeReady(dimensions)
     }
     if (dimensions === null || state.dimensions === dimensions) return state
     throw new VectorStoreFault('unfit', `its vectors have ${state.dimensions} places, and those of calls ${dimensions}`)
   }
 
-  #prepare(dimensions: number | null): Promise<PreparedStore> {
+  #makeReady(dimensions: number | null): Promise<PreparedStore> {
     if (this.#prepared) return this.#prepared
     this.#is_preparing = true
     const {wire, prepare_ms = PREPARE_MS} = this.#options
-    const prepared = this.#within(prepare_ms, signal => wire.prepare(dimensions, signal)).finally(() => {
+    const prepared = this.#within(prepare_ms, signal => wire.makeReady(dimensions, signal)).finally(() => {
       this.#is_preparing = false
     })
     this.#prepared = prepared

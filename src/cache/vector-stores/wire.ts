@@ -40,7 +40,7 @@ export interface PreparedStore {
 /** The words of one product. Each function ends when `signal` does; all reject with a VectorStoreFault. */
 export interface StoreWire {
   /** Looks at the collection, and makes it where it is missing and may be made. */
-  prepare(dimensions: number | null, signal: AbortSignal): Promise<PreparedStore>
+  makeReady(dimensions: number | null, signal: AbortSignal): Promise<PreparedStore>
   /** The nearest of a partition that have not ended. */
   search(query: PointSearch, signal: AbortSignal): Promise<readonly FoundPoint[]>
   /** Writes points, each in place of the one with its id. */

@@ -1,4 +1,6 @@
 import type {MaybePromise} from '../../base/maybe-promise.ts'
+import type {KeptEntry, KeptFilter} from '../../schema/cache.ts'
+import type {Page, Paged} from '../../schema/paging.ts'
 
 /**
  * The place of an answer. The workspace is part of the digest, too: it is separate so that its answers can be purged.
@@ -7,6 +9,14 @@ export interface CacheKey {
   readonly workspace_id: string
   /** 64 hex digits. */
   readonly digest: string
+  /** Kept beside the answer, for those who list and clear; it is part of the digest already. */
+  readonly about?: AnswerMarks
+}
+
+/** The marks by which kept answers are listed and cleared; null where the request has no such thing. */
+export interface AnswerMarks {
+  readonly model: string | null
+  readonly namespace: string | null
 }
 
 /** An answer that is kept. Its bytes are shared: they must not be written to. */
@@ -39,4 +49,12 @@ export interface Cache {
   /** Forgets every answer of a workspace. */
   purge(workspace_id: string): MaybePromise<void>
   close(): Promise<void>
+}
+
+/** Kept answers as the administration sees them. Unlike those of calls, its faults reject. */
+export interface KeptAnswers {
+  /** The newest first. */
+  list(filter: KeptFilter, page: Page): Promise<Paged<KeptEntry>>
+  /** Forgets answers; how many there were. */
+  clear(filter: KeptFilter): Promise<number>
 }

@@ -1,8 +1,9 @@
 import type {Cache, FoundEntry} from './index.ts'
+import type {MemoryCache} from './memory.ts'
 
 export interface LayeredOptions {
   /** In this process: answers at once. */
-  readonly near: Cache
+  readonly near: Cache & Partial<Pick<MemoryCache, 'drop'>>
   /** Elsewhere, larger, and outlives the process. */
   readonly far: Cache
   readonly now: () => number
@@ -13,8 +14,11 @@ export interface LayeredOptions {
   readonly most_near_ms?: number
 }
 
+/** A cache whose near answers can be dropped: those of the far one were cleared. */
+export type LayeredCache = Cache & {drop(): void}
+
 /** One store in front of another. What the far one finds the near one keeps, for what is left of its time. */
-export function layered({near, far, now, most_near_ms = Number.POSITIVE_INFINITY}: LayeredOptions): Cache {
+export function layered({near, far, now, most_near_ms = Number.POSITIVE_INFINITY}: LayeredOptions): LayeredCache {
   /** Moves when something is deleted: what was looked up before must not come back. */
   let deletions = 0
   return {
@@ -47,6 +51,10 @@ export function layered({near, far, now, most_near_ms = Number.POSITIVE_INFINITY
       deletions++
       await near.purge(workspace_id)
       await far.purge(workspace_id)
+    },
+    drop() {
+      deletions++
+      near.drop?.()
     },
     async close() {
       await near.close()

@@ -1,6 +1,8 @@
 import {LRUCache} from 'lru-cache'
+import type {KeptFilter} from '../../schema/cache.ts'
 import {isAlive} from './age.ts'
-import type {Cache, CacheKey, FoundEntry} from './index.ts'
+import type {AnswerMarks, Cache, CacheKey, FoundEntry, KeptAnswers} from './index.ts'
+import {isMeant, keptPage} from './kept-page.ts'
 
 export interface MemoryCacheOptions {
   readonly now: () => number
@@ -13,9 +15,18 @@ export interface MemoryCacheOptions {
 /** About what an entry takes besides its body. */
 export const ENTRY_BYTES = 512
 
+interface InMemory extends FoundEntry {
+  readonly workspace_id: string
+  readonly about: AnswerMarks | undefined
+}
+
+/** Answers in this process, which can all be dropped at once. */
+export type MemoryCache = Cache & KeptAnswers & {drop(): void}
+
 /** Answers in this process, the least recently used going first. */
-export function createMemoryCache({now, most_bytes = 64 << 20, most_entry_bytes = 1 << 20}: MemoryCacheOptions): Cache {
-  const kept = new LRUCache<string, FoundEntry & {readonly workspace_id: string}>({
+export function createMemoryCache(options: MemoryCacheOptions): MemoryCache {
+  const {now, most_bytes = 64 << 20, most_entry_bytes = 1 << 20} = options
+  const kept = new LRUCache<string, InMemory>({
     maxSize: most_bytes,
     maxEntrySize: Math.min(most_bytes, most_entry_bytes + ENTRY_BYTES),
     sizeCalculation: ({body}) => body.length + ENTRY_BYTES,
@@ -30,9 +41,9 @@ export function createMemoryCache({now, most_bytes = 64 << 20, most_entry_bytes 
   return {
     peek: find,
     get: find,
-    set({digest, workspace_id}, {body, stored_at_ms}, ttl_ms) {
+    set({digest, workspace_id, about}, {body, stored_at_ms}, ttl_ms) {
       if (body.length > most_entry_bytes) return void kept.delete(digest)
-      kept.set(digest, {workspace_id, body: ownBytes(body), stored_at_ms, expires_at_ms: now() + ttl_ms})
+      kept.set(digest, {workspace_id, about, body: ownBytes(body), stored_at_ms, expires_at_ms: now() + ttl_ms})
     },
     delete({digest}) {
       kept.delete(digest)
@@ -43,9 +54,31 @@ export function createMemoryCache({now, most_bytes = 64 << 20, most_entry_bytes 
         .map(([digest]) => digest)
       for (const digest of digests) kept.delete(digest)
     },
+    async list(filter, page) {
+      const rows = matching(filter).filter(each => isAlive(each, now()))
+      return keptPage(
+        rows.toSorted((one, other) => other.stored_at_ms - one.stored_at_ms),
+        page,
+      )
+    },
+    async clear(filter) {
+      const rows = matching(filter)
+      for (const {digest} of rows) kept.delete(digest)
+      return rows.length
+    },
+    drop: () => kept.clear(),
     async close() {
       kept.clear()
     },
+  }
+
+  function matching(filter: KeptFilter) {
+    return [...kept.entries()]
+      .map(([digest, {workspace_id, about, body, stored_at_ms, expires_at_ms}]) => ({
+        ...{digest, workspace_id, model: about?.model ?? null, namespace: about?.namespace ?? null},
+        ...{stored_at_ms, expires_at_ms, bytes: body.length, log_id: null},
+      }))
+      .filter(row => isMeant(row, filter))
   }
 }
 

@@ -1,7 +1,7 @@
 import {type CacheTable, createDatabaseCache} from './database.ts'
 import {lenient} from './fail-open.ts'
-import type {Cache} from './index.ts'
-import {layered} from './layered.ts'
+import type {Cache, KeptAnswers} from './index.ts'
+import {type LayeredCache, layered} from './layered.ts'
 import {createMemoryCache} from './memory.ts'
 
 export interface CacheOptions {
@@ -25,24 +25,31 @@ export interface CacheOptions {
 /** An answer that another process refreshed is given for no longer than this. */
 const SHARED_NEAR_MS = 60_000
 
+/** The cache of calls, and its answers as the administration sees them. */
+export type OpenedCache = LayeredCache & {readonly kept: KeptAnswers}
+
 /**
  * The cache of this installation: memory in front of Redis where it is given, else of the database. Its faults are
  * misses.
  */
-export async function openCache(options: CacheOptions): Promise<Cache> {
+export async function openCache(options: CacheOptions): Promise<OpenedCache> {
   const {now, redis_url, table, is_shared, entry_bytes, onFault} = options
   const size = entry_bytes === undefined ? {} : {most_entry_bytes: entry_bytes}
   const silence = options.silence_ms === undefined ? {} : {silence_ms: options.silence_ms}
   const bound = (most_bytes: number | undefined) => (most_bytes === undefined ? size : {...size, most_bytes})
   const near = createMemoryCache({now, ...bound(options.memory_bytes)})
-  const within = (far: Cache, shared: boolean) =>
-    layered({near, far, now, ...(shared ? {most_near_ms: SHARED_NEAR_MS} : {})})
+  const within = (far: Cache & KeptAnswers, shared: boolean): OpenedCache => {
+    const cautious = lenient(far, {now, onFault})
+    const cache = layered({near, far: cautious, now, ...(shared ? {most_near_ms: SHARED_NEAR_MS} : {})})
+    return {...cache, kept: far}
+  }
   if (redis_url) {
     const {openRedisCache} = await import('./redis.ts') // its client is memory that few installations need
     const far = await openRedisCache({url: redis_url, now, ...bound(options.redis_bytes), ...silence})
-    return within(lenient(far, {now, onFault}), true)
+    return within(far, true)
   }
-  if (!table) return near
+  // there is no other copy that could be dropped
+  if (!table) return {...near, drop: () => undefined, kept: near}
   const far = createDatabaseCache({table, now, onFault: fault => onFault(fault, 1), ...bound(options.database_bytes)})
-  return within(lenient(far, {now, onFault}), is_shared)
+  return within(far, is_shared)
 }

@@ -1,7 +1,10 @@
 import {createHash} from 'node:crypto'
 import {Redis, type RedisOptions} from 'iovalkey'
+import type {KeptEntry, KeptFilter} from '../../schema/cache.ts'
 import {isAlive} from './age.ts'
-import type {Cache, CacheKey, FoundEntry} from './index.ts'
+import type {Cache, CacheKey, FoundEntry, KeptAnswers} from './index.ts'
+import {isMeant, keptPage} from './kept-page.ts'
+import {markedText, marksIn} from './redis-marks.ts'
 
 export interface RedisCacheOptions {
   /** `redis://` or `rediss://`, with user, password and database where there are any. */
@@ -19,6 +22,9 @@ export interface RedisCacheOptions {
   readonly onFault?: (fault: unknown) => void
 }
 
+/** Answers that are looked at, or deleted, by one command. */
+const AT_ONCE = 500
+
 /** A value is: version, when it was stored, when its time is over (both as doubles), the body. */
 const VERSION = 1
 const HEAD_BYTES = 17
@@ -30,7 +36,7 @@ const KEY_BYTES = 512
  * all together within the bound, the next to end going first. Resolves also while the server cannot be reached: calls
  * fail then, until it can.
  */
-export async function openRedisCache(options: RedisCacheOptions): Promise<Cache> {
+export async function openRedisCache(options: RedisCacheOptions): Promise<Cache & KeptAnswers> {
   const {
     url,
     tls,
@@ -53,7 +59,7 @@ export async function openRedisCache(options: RedisCacheOptions): Promise<Cache>
   redis.on('error', fault => options.onFault?.(fault))
   await redis.connect().catch(() => undefined)
   const prefix = `{${tag}}:cache:`
-  const lists = [`${prefix}ends`, `${prefix}sizes`, `${prefix}bytes`]
+  const lists = [`${prefix}ends`, `${prefix}sizes`, `${prefix}bytes`, `${prefix}marks`]
   const nameOf = ({workspace_id, digest}: CacheKey) => `${workspace_id}:${digest}`
 
   return {
@@ -67,7 +73,8 @@ export async function openRedisCache(options: RedisCacheOptions): Promise<Cache>
       const ttl = Math.trunc(ttl_ms)
       if (body.length > most_entry_bytes || ttl <= 0) return forget([key])
       const value = packed({body, stored_at_ms, expires_at_ms: now() + ttl})
-      await run(SET, [prefix, nameOf(key), value, ttl, body.length + KEY_BYTES, most_bytes])
+      const size = body.length + KEY_BYTES
+      await run(SET, [prefix, nameOf(key), value, ttl, size, most_bytes, markedText(key.about, stored_at_ms)])
     },
     delete: key => forget([key]),
     async purge(workspace_id) {
@@ -79,9 +86,47 @@ export async function openRedisCache(options: RedisCacheOptions): Promise<Cache>
         cursor = next
       } while (cursor !== '0')
     },
+    async list(filter, page) {
+      // a scan may come by an answer twice
+      const live = new Map<string, KeptEntry>()
+      for await (const some of matching(filter))
+        for (const each of some) if (each.expires_at_ms > now()) live.set(nameOf(each), each)
+      return keptPage(
+        [...live.values()].toSorted((one, other) => other.stored_at_ms - one.stored_at_ms),
+        page,
+      )
+    },
+    async clear(filter) {
+      const names = new Set<string>()
+      for await (const some of matching(filter)) for (const each of some) names.add(nameOf(each))
+      const all = [...names]
+      for (let at = 0; at < all.length; at += AT_ONCE) await run(DELETE, [prefix, ...all.slice(at, at + AT_ONCE)])
+      return all.length
+    },
     async close() {
       redis.disconnect()
     },
+  }
+
+  /** Answers that a filter means, some at a time; one that is written meanwhile may be among them or not. */
+  async function* matching(filter: KeptFilter): AsyncGenerator<KeptEntry[]> {
+    let cursor = '0'
+    do {
+      const [next, found] = await redis.hscan(lists[1]!, cursor, 'COUNT', AT_ONCE)
+      const names = found.filter((_, at) => at % 2 === 0)
+      if (names.length > 0) {
+        const marks = await redis.hmget(lists[3]!, ...names)
+        const ends = await redis.zmscore(lists[0]!, ...names)
+        const entries = names.map((name, at) => {
+          const cut = name.lastIndexOf(':')
+          const bytes = Math.max(0, Number(found[2 * at + 1]) - KEY_BYTES)
+          const place = {workspace_id: name.slice(0, cut), digest: name.slice(cut + 1)}
+          return {...place, ...marksIn(marks[at]), expires_at_ms: Number(ends[at] ?? 0), bytes, log_id: null}
+        })
+        yield entries.filter(each => isMeant(each, filter))
+      }
+      cursor = next
+    } while (cursor !== '0')
   }
 
   async function forget(keys: readonly CacheKey[]) {
@@ -117,18 +162,19 @@ const escaped = (text: string) => text.replace(/[\\*?[\]^-]/g, '\\$&')
 
 const script = (lua: string) => ({lua, sha: createHash('sha1').update(lua).digest('hex')})
 
-/** Takes names out of the lists, with what they stand for: `ends` by time, `sizes` by name, `bytes` in all. */
+/** Takes names out of the lists, with what they mean: `ends` by time, `sizes` and `marks` by name, `bytes` in all. */
 const FORGET = `
 local prefix = ARGV[1]
 local function forget(name)
   local size = redis.call('HGET', KEYS[2], name)
   if size then redis.call('DECRBY', KEYS[3], size) end
   redis.call('HDEL', KEYS[2], name)
+  redis.call('HDEL', KEYS[4], name)
   redis.call('ZREM', KEYS[1], name)
   redis.call('UNLINK', prefix .. name)
 end`
 
-/** Arguments: prefix, name, value, milliseconds to keep it, its size, the most that all may take. */
+/** Arguments: prefix, name, value, milliseconds to keep it, its size, the most that all may take, its marks. */
 const SET = script(`${FORGET}
 local name, value, ttl, size, most = ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
 local time = redis.call('TIME')
@@ -138,11 +184,12 @@ if size > most then return end
 for _, over in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now, 'LIMIT', 0, 20)) do forget(over) end
 while tonumber(redis.call('GET', KEYS[3]) or '0') + size > most do
   local next = redis.call('ZRANGE', KEYS[1], 0, 0)[1]
-  if next then forget(next) else redis.call('DEL', KEYS[3], KEYS[2]) end
+  if next then forget(next) else redis.call('DEL', KEYS[3], KEYS[2], KEYS[4]) end
 end
 redis.call('SET', prefix .. name, value, 'PX', ttl)
 redis.call('ZADD', KEYS[1], now + ttl, name)
 redis.call('HSET', KEYS[2], name, size)
+redis.call('HSET', KEYS[4], name, ARGV[7])
 redis.call('INCRBY', KEYS[3], size)`)
 
 /** Arguments: prefix, names. */

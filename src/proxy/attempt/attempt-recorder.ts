@@ -88,7 +88,7 @@ export class AttemptRecorder {
     }
     const is_retried = decision?.passes === false && decision.is_retried
     const is_last = decision?.passes !== false
-    const {route, cache} = host
+    const {route: chosen, cache} = host
     const spend = (actual: Parameters<typeof host.spend>[0]) => host.spend(actual, {is_retried, is_last})
     guarded?.settled(fault)
     const mask = this.#mask
@@ -96,6 +96,9 @@ export class AttemptRecorder {
       const plain = whole && mask ? mask.kept(whole) : whole
       if (is_last && outcome.outcome === 'ok' && !fault)
         cache?.storeResponse(result, this.copy.isCut ? null : plain, mask ? bytes => mask.kept(bytes) : undefined)
+      // the cache may have compared the answer with another just now
+      const similar = is_last && cache ? host.route.similar : undefined
+      const route = similar ? {...chosen, similar} : chosen
       const work = this.#work
       const has_row = !is_retried
       settle(

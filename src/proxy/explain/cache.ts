@@ -85,7 +85,8 @@ function explainSemantic(
   const {semantic_cache_embedder: embedder, semantic_cache_gate: gate} = settings
   const is_builtin = embedder === 'builtin'
   const least = settings.semantic_cache_similarity_threshold ?? (is_builtin ? BUILTIN_THRESHOLD : SERVICE_THRESHOLD)
-  const found = body.kind === 'json' ? semanticText(endpoint, wholeOf(body)) : null
+  const ignores_system = settings.semantic_cache_ignore_system_prompt
+  const found = body.kind === 'json' ? semanticText(endpoint, wholeOf(body), {ignores_system}) : null
   const max_tokens = is_builtin
     ? BUILTIN_TOKENS
     : (settings.semantic_cache_embedding_max_tokens ?? windowOf(settings.semantic_cache_embedding_model ?? USUAL_MODEL))

@@ -1,6 +1,6 @@
 import {isoTime} from '../../base/clock.ts'
 import {newSpanId, newTimeId} from '../../base/ids.ts'
-import type {Embedder, EmbeddingCharge} from '../../cache/semantic/embedder.ts'
+import type {Embedder, EmbeddingCharge, EmbeddingPayer} from '../../cache/semantic/embedder.ts'
 import {aboutTokens} from '../../cache/semantic/tokens.ts'
 import {charged, NOTHING_OWED} from '../../charge/charged.ts'
 import {intent} from '../../charge/intent.ts'
@@ -24,15 +24,28 @@ export function embeddingCharge(
   text: string,
   services: Services,
 ): EmbeddingCharge | null {
+  const {caller, trace} = call
+  const {organisation_id, workspace_id, kind, id, user_id} = caller
+  const counter_keys = call.admissions.flatMap(each => each.counter_keys)
+  const payer = {organisation_id, workspace_id, principal: {kind, id}, user_id, trace, counter_keys}
+  return paidEmbedding(payer, service, text, services)
+}
+
+/** The same for a payer whose call it is not. */
+export function paidEmbedding(
+  payer: EmbeddingPayer,
+  service: Embedder['service'],
+  text: string,
+  services: Services,
+): EmbeddingCharge | null {
   if (!service) return null
   const {provider, model, url} = service
-  const {caller, trace} = call
+  const {trace, counter_keys} = payer
   const at_ms = services.now()
   const started = services.steady()
   const id = newTimeId(at_ms)
   const about = aboutTokens(text)
   const charges = services.settings.semantic_cache_charge_embeddings
-  const counter_keys = call.admissions.flatMap(each => each.counter_keys)
   const cost = (tokens: number) =>
     services.prices.cost({input_uncached_tokens: tokens}, services.prices.find(provider, model, at_ms), at_ms)
   const work = new ChargedWork(
@@ -40,10 +53,10 @@ export function embeddingCharge(
       kind: 'call',
       call_id: id,
       trace_id: trace.trace_id,
-      organisation_id: caller.organisation_id,
-      workspace_id: caller.workspace_id,
-      principal: {kind: caller.kind, id: caller.id},
-      user_id: caller.user_id,
+      organisation_id: payer.organisation_id,
+      workspace_id: payer.workspace_id,
+      principal: payer.principal,
+      user_id: payer.user_id,
       managed: null,
       config_id: null,
       provider,
@@ -78,6 +91,8 @@ export function embeddingCharge(
         last_byte_ms: took_ms,
       })
       const is_served = status === 200
+      const used = tokens ?? about
+      if (is_served) payer.onCost?.(cost(used).cost_nanousd)
       const end = {
         outcome: is_served ? ('ok' as const) : ('failed' as const),
         status,
@@ -91,7 +106,6 @@ export function embeddingCharge(
         )
         return
       }
-      const used = tokens ?? about
       work.settle(
         {
           ...end,

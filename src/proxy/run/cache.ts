@@ -3,6 +3,7 @@ import {parsed} from '../../base/json-object.ts'
 import {type Assembler, createAssembler} from '../../cache/assemble.ts'
 import {behaviouralHeaders, cacheKey} from '../../cache/key.ts'
 import {type CacheListener, type CacheLookup, lookUp} from '../../cache/lookup.ts'
+import {markOf} from '../../cache/marks.ts'
 import {decideCache, isStateful, isStreamed, mayStore, tellsFailure} from '../../cache/rules.ts'
 import type {CacheEntry, CacheKey} from '../../ports/cache/index.ts'
 import {holdsCredential} from '../../providers/options.ts'
@@ -184,7 +185,7 @@ export function keyOf(call: Call, target: Target, out: UpstreamRequest): CacheKe
   const {caller, endpoint, incoming} = call
   const own = incoming.own.values
   if (!Buffer.isBuffer(out.body)) return null
-  return cacheKey({
+  const key = cacheKey({
     organisation_id: caller.organisation_id,
     workspace_id: caller.workspace_id,
     provider: target.provider.slug,
@@ -199,6 +200,7 @@ export function keyOf(call: Call, target: Target, out: UpstreamRequest): CacheKe
     metadata: call.metadata,
     headers: {...behaviouralHeaders(own), ...forwarded(call, target)},
   })
+  return key && {...key, about: {model: markOf(out.model), namespace: markOf(own['cache-namespace'])}}
 }
 
 /**

@@ -44,9 +44,10 @@ async function findSimilar(run: TargetRun): Promise<FoundSimilar | null> {
   if (!question || !cache || run.has_ended) return null
   const {endpoint, log_id} = run.call
   const {digest} = cache.key
-  cache.onKept = answer => {
+  const keep = (answer: unknown) => {
     if (isWholeAnswer(endpoint, answer)) semantic.keep(question, {digest, log_id, max_age_ms: cache.max_age_ms})
   }
+  cache.onKept = keep
   const threshold = semantic.threshold(target.cache?.threshold ?? null)
   if (cache.status === 'REFRESH') {
     await semantic.forget(question, threshold)
@@ -56,7 +57,14 @@ async function findSimilar(run: TargetRun): Promise<FoundSimilar | null> {
   const found = await semantic.find(question, threshold, cache.max_age_ms)
   if (!found || !semantic.is_shadow) return found
   const similarity = Math.round(found.similarity * 10_000) / 10_000
-  run.route = {...run.route, similar: {similarity, log_id: found.log_id, served: false}}
+  const similar = {similarity, log_id: found.log_id, served: false}
+  run.route = {...run.route, similar}
+  // the row of the call is written after its answer is kept
+  cache.onKept = answer => {
+    keep(answer)
+    const agreement = semantic.compare(found.answer, answer)
+    run.route = {...run.route, similar: {...similar, agreement}}
+  }
   return null
 }
 
@@ -66,19 +74,23 @@ async function questionOf(run: TargetRun, semantic: SemanticCache): Promise<Sema
   const {body} = call
   const {make, embedder} = semantic
   if (body.kind !== 'json' || body.bytes.length > MAX_BODY_BYTES || !make || !embedder) return null
-  const found = semanticText(call.endpoint, wholeOf(body))
+  const ignores_system = services.settings.semantic_cache_ignore_system_prompt
+  const found = semanticText(call.endpoint, wholeOf(body), {ignores_system})
   const masked = found && maskedKey(run, body, found)
   if (!found || !masked) return null
-  const place = {workspace_id: masked.workspace_id, partition: partitionDigest(masked, make)}
+  const {workspace_id, about} = masked
+  const place = {workspace_id, partition: partitionDigest(masked, make), about}
   return semantic.ask(found.text, place, embeddingCharge(call, embedder.service, found.text, services))
 }
 
 /** The key of the same request with a mark in place of its text, made as that of the request was. */
-function maskedKey({call, target, credentials, services}: TargetRun, body: JsonBody, {member, masked}: SemanticText) {
+function maskedKey({call, target, credentials, services}: TargetRun, body: JsonBody, of: SemanticText) {
+  const {member, masked, ignored} = of
   const span = body.members.get(member)
   if (!span) return null
   const text = body.bytes.toString('utf8', span.start, span.end)
-  const edits = new Map([[member, spliced(text, wholeOf(body)[member], masked)]])
+  const edits = new Map<string, string | undefined>([[member, spliced(text, wholeOf(body)[member], masked)]])
+  for (const name of ignored) edits.set(name, undefined)
   const bytes = edited(body.bytes, body.members, edits)
   const other = {...call, body: readJson(bytes, call.incoming.route.endpoint)}
   return keyOf(other, target, buildUpstreamRequest(other, target, credentials, services))

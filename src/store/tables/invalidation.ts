@@ -40,6 +40,8 @@ export const INVALIDATES: Readonly<Record<TableName, readonly CacheName[]>> = {
   mcp_connections: ['mcp_connections'],
   secret_references: ['secret_references'],
   allowed_workspaces: ['secret_references'],
+  // calls write it without a revision; a clearing moves one
+  'traffic.cache_entries': ['answers'],
 
   // Read when they are needed, each time.
   meta: [],
@@ -99,7 +101,6 @@ export const INVALIDATES: Readonly<Record<TableName, readonly CacheName[]>> = {
   'traffic.set_aside': [],
   'traffic.policy_usage': [],
   'traffic.policy_windows': [],
-  'traffic.cache_entries': [],
   'traffic.semantic_entries': [],
   'traffic.workers': [],
 }

@@ -13,6 +13,9 @@ export interface SemanticEntriesTable {
   /** A bit for each place of the vector, set where it is negative. */
   signs: Uint8Array
   workspace_id: string
+  /** Null where the request has none, and in rows of earlier versions. */
+  model: string | null
+  namespace: string | null
   /** Of the answer. */
   digest: string
   /** The row of the log of the call that brought the answer. */

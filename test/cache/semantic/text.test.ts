@@ -71,6 +71,31 @@ test('each dialect has its text, and its parts are kept apart from it', () => {
   expect([semanticText('complete', {prompt: ['one']}), semanticText('embed', {input: 'one'})]).toEqual([null, null])
 })
 
+test('a system prompt parts, unless the settings leave it out; what was stored one way is not found the other', () => {
+  const ignoring = (endpoint: 'chatComplete' | 'messages' | 'createModelResponse', body: object) => {
+    const {masked, ignored} = semanticText(endpoint, body as Record<string, unknown>, {ignores_system: true})!
+    return {masked: JSON.stringify(masked), ignored}
+  }
+  const [pirate, king, developer] = [
+    {role: 'system', content: 'Be a pirate.'},
+    {role: 'system', content: 'Be a king.'},
+    {role: 'developer', content: 'Be a king.'},
+  ]
+  const asked = user('What is DNS?')
+  expect(chat(pirate, asked)!.masked).not.toEqual(chat(king, asked)!.masked)
+  const all = [[pirate], [king], [developer], [pirate, king], []].map(
+    system => ignoring('chatComplete', {messages: [...system, asked]}).masked,
+  )
+  expect(new Set(all).size).toBe(1)
+  expect(all[0]).not.toBe(JSON.stringify(chat(asked)!.masked))
+  const before = user('Hello')
+  expect(ignoring('chatComplete', {messages: [before, pirate, asked]}).masked).not.toBe(all[0])
+  expect(ignoring('messages', {system: 'Be a king.', messages: [asked]}).ignored).toEqual(['system'])
+  expect(ignoring('createModelResponse', {store: false, instructions: 'Be a king.', input: 'one'}).ignored).toEqual([
+    'instructions',
+  ])
+})
+
 test('SC32: a model has a window, and a count that is too small or a window says that the text was cut', () => {
   expect(
     ['text-embedding-3-small', 'gemini-embedding-001', 'all-MiniLM-L6-v2', 'BAAI/bge-m3', 'unknown'].map(windowOf),

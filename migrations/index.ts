@@ -42,6 +42,7 @@ import {semanticCache} from './0041_semantic_cache.ts'
 import {exportMarks} from './0042_export_marks.ts'
 import {auditMarks} from './0043_audit_marks.ts'
 import {cacheMarks} from './0044_cache_marks.ts'
+import {receivedSpans} from './0045_received_spans.ts'
 import type {Migration} from './support.ts'
 
 export type {Kind, Migration} from './support.ts'
@@ -98,4 +99,5 @@ export const MIGRATIONS: readonly Migration[] = [
   exportMarks,
   auditMarks,
   cacheMarks,
+  receivedSpans,
 ]

@@ -142,6 +142,7 @@ const WALKS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'src/schema/nul.ts': {findNul: PARSED},
   'src/schema/secrets.ts': {hasMask: PARSED, maskAll: PARSED, restored: PARSED},
   'src/schema/validation-message.ts': {forms: OURS},
+  'src/telemetry/ingest/read-json.ts': {anyValue: COUNTED, members: COUNTED},
   'src/store/dialect/postgres-faults.ts': {codeOf: 'causes of an error, which are made by code'},
   'src/store/feedback.ts': {is_said: OURS},
   'src/store/journal/disk-space.ts': {'this.fail': NAMESAKE},

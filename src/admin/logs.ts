@@ -4,6 +4,7 @@ import {scaleDecimal} from '../pricing/decimal.ts'
 import {isOwn, ownHeaders} from '../schema/headers.ts'
 import {LogGetQuery, LogMetrics, LogPath, LogQuery, LogView} from '../schema/logs.ts'
 import {list, listOf} from '../schema/paging.ts'
+import {isReceived} from '../schema/received-spans.ts'
 import {isSuccess} from '../schema/success.ts'
 import type {UsageSource} from '../schema/usage.ts'
 import type {Settings} from '../settings/index.ts'
@@ -217,7 +218,7 @@ export function metricsOf(
     internal_trace_id: row.call_id,
     mode: row.mode,
     last_used_option_index: Number(/\[(\d+)\][^[\]]*$/.exec(row.option_path)?.[1] ?? 0),
-    source: row.is_passthrough ? 'proxy' : row.prompt ? 'prompt' : 'gateway',
+    source: isReceived(row.endpoint) ? 'otel' : row.is_passthrough ? 'proxy' : row.prompt ? 'prompt' : 'gateway',
     runtime: null,
     runtime_version: null,
     sdk_version: null,
@@ -229,6 +230,7 @@ export function metricsOf(
     warning: row.warning,
     ...(row.request_encoding === undefined ? {} : {request_encoding: row.request_encoding}),
     ...(row.similar === undefined ? {} : {similar: row.similar}),
+    ...(row.span === undefined ? {} : {span: row.span}),
     request_parsing_time: whole(row.plan_ms),
     pre_processing_time: whole(row.auth_ms),
     // no cache is looked up, and answers are passed on unchanged

@@ -33,6 +33,7 @@ import {makeDemo} from './demo.ts'
 import {environmentConnection} from './environment-connection.ts'
 import {endSessionsOfBefore} from './environment-sessions.ts'
 import {openExplaining} from './explain-services.ts'
+import {type Ingest, openIngest} from './ingest.ts'
 import type {LogPush} from './log-push.ts'
 import {openLogStoreWork} from './log-store-work.ts'
 import {type McpPlane, mountMcp, openMcp} from './mcp.ts'
@@ -134,8 +135,11 @@ export async function openServing(directory: DataDir, parts: RootParts): Promise
   const governor = openGovernor(settings, log)
   const scim = scimServices({settings, store, log, now})
   const answers = new OpenAnswers()
-  const faces = {services, scim, sign_in, oauth: oauth.services}
-  const page = shared(async () => Buffer.concat([...(await plane.metrics()), ...(await textsOf(mcp, background))]))
+  const ingest = openIngest({plane, store, log})
+  const faces = {services, scim, sign_in, oauth: oauth.services, ingest}
+  const page = shared(async () =>
+    Buffer.concat([...(await plane.metrics()), ...(await textsOf(mcp, background, ingest))]),
+  )
   const parts_of_servers = {settings, log, governor, answers, plane, mcp, ...faces, page}
   await openMetricsPushOf({settings, log, page, registry: plane.registry, stack})
   const mcp_server = settings.mcp_port === undefined ? null : openMcpServer(parts_of_servers)
@@ -267,6 +271,7 @@ interface ServerParts {
   readonly scim: ScimServices
   readonly sign_in: SignInServices
   readonly oauth: OAuthServices
+  readonly ingest: Ingest
   /** The page of metrics, but for the governor's part. */
   readonly page: () => Promise<Buffer>
 }
@@ -293,7 +298,7 @@ function secured(url: string, {tls_key, tls_cert}: Settings): string {
 
 /** The server of both planes; of MCP alone with SERVER_MODE=mcp. */
 function openServer(parts: ServerParts, mcp_server: FastifyInstance | null) {
-  const {settings, log, governor, answers, plane, mcp, services, scim, sign_in, page} = parts
+  const {settings, log, governor, answers, plane, mcp, services, scim, sign_in, ingest, page} = parts
   const is_whole = settings.server_mode !== 'mcp'
   const lacking = () => (mcp_server?.server.listening === false ? 'MCP_PORT takes no connections' : null)
   return createServer({
@@ -307,6 +312,7 @@ function openServer(parts: ServerParts, mcp_server: FastifyInstance | null) {
       if (is_whole) {
         mountAdmin(instance, OPERATIONS, services)
         mountScim(instance, scim)
+        ingest.mount(instance)
       }
       // people sign in here for MCP clients as well
       mountSignIn(instance, sign_in)

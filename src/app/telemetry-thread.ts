@@ -100,6 +100,7 @@ function egressFor(name: string): Egress {
 async function obey(order: TelemetryOrder): Promise<void> {
   const {telemetry, close} = await opened
   if (order.order === 'committed') return telemetry.committed(order.mark)
+  if (order.order === 'pass_over') return telemetry.passOver()
   await close()
   port.close()
 }

@@ -10,7 +10,7 @@ import type {Mark} from '../store/journal/index.ts'
 import {isBefore} from '../telemetry/export/journal-reader.ts'
 import {TelemetryLink} from '../telemetry/link.ts'
 import type {TargetTls, TelemetrySetup} from '../telemetry/messages.ts'
-import type {JournalFollower} from '../workers/records.ts'
+import type {JournalFollower} from '../workers/retirement.ts'
 import {readClientTls} from './client-tls.ts'
 
 /** Telemetry to collectors: a second reader of the journal, in a thread of its own. */
@@ -40,7 +40,7 @@ export function openTelemetry({telemetry, settings, store, store_options, log}: 
   let link: TelemetryLink | undefined
   return {
     follower: {
-      async begin({folder, owner, writer, mark}) {
+      async begin({folder, owner, writer, mark, onMoved}) {
         const of = {writer, epoch: owner.epoch}
         const marks = await openExportMarks(store, of, names, mark)
         const setup: TelemetrySetup = {
@@ -58,12 +58,14 @@ export function openTelemetry({telemetry, settings, store, store_options, log}: 
           start: () => startWorker('telemetry', setup),
           mark: [...marks.values()].reduce((least, each) => (isBefore(each, least) ? each : least), mark),
           most_segments: Math.ceil(settings.telemetry_spool_mb / SEGMENT_MB) + 1,
+          onPassed: onMoved,
           log,
           after,
         })
       },
       committed: mark => link?.committed(mark),
       least: (committed: Mark) => link?.least(committed) ?? committed,
+      passOver: () => link?.passOver(),
     },
     measure: registry => telemetryMetrics(registry, () => link?.status() ?? []),
     close: async () => link?.close(),

@@ -1,4 +1,4 @@
-import {randomBytes, randomUUID} from 'node:crypto'
+import {hash, randomBytes, randomUUID} from 'node:crypto'
 
 /** A random UUID (version 4), the id of every administrative row. */
 export const newId = (): string => randomUUID()
@@ -23,7 +23,24 @@ export function newTimeId(now_ms: number): string {
   return `${time_text}-7${counter.toString(16).padStart(3, '0')}-${variant}${random.slice(1, 4)}-${random.slice(4)}`
 }
 
+/** The id of that form which the same moment and the same words always give: what comes twice has one id. */
+export function derivedTimeId(at_ms: number, ...words: readonly string[]): string {
+  const time = Math.trunc(at_ms).toString(16).padStart(12, '0')
+  const digits = hash('sha256', words.join('\0'), 'hex')
+  const variant = VARIANTS[Number.parseInt(digits[0]!, 16) & 0x3]!
+  const rest = `7${digits.slice(1, 4)}-${variant}${digits.slice(4, 7)}-${digits.slice(7, 19)}`
+  return `${time.slice(0, 8)}-${time.slice(8)}-${rest}`
+}
+
 const VARIANTS = ['8', '9', 'a', 'b'] as const
+
+/** A span id that the same words always give: what is sent twice after a kill is the same span. */
+export function derivedSpanId(...words: readonly (string | number)[]): string {
+  return hash('sha256', words.join('\0'), 'hex').slice(0, 16)
+}
+
+/** The id of the span of an attempt, known before it leaves. */
+export const attemptSpanId = (call_id: string, attempt: number): string => derivedSpanId('attempt', call_id, attempt)
 
 /** Sixteen random hex digits, a span's id. */
 export const newSpanId = (): string => randomHex16()

@@ -11,12 +11,20 @@ export interface ChargedProvider {
 export interface OpenedWork
   extends Omit<
     Intent,
-    'provider_id' | 'provider_slug' | 'integration_id' | 'attempt' | 'counter_keys' | 'held_keys' | 'hold_nanousd'
+    | 'provider_id'
+    | 'provider_slug'
+    | 'integration_id'
+    | 'attempt'
+    | 'counter_keys'
+    | 'held_keys'
+    | 'hold_nanousd'
+    | 'w3c'
   > {
   readonly managed: ChargedProvider | null
   readonly attempt?: number
   readonly counter_keys?: readonly string[]
   readonly held_keys?: readonly string[] | undefined
+  readonly w3c?: Intent['w3c'] | undefined
   readonly hold_nanousd?: number
 }
 
@@ -47,6 +55,7 @@ export function intent(given: OpenedWork): Intent {
     admitted_at: given.admitted_at,
     counter_keys: given.counter_keys ?? NO_KEYS,
     held_keys: given.held_keys,
+    w3c: given.w3c,
     hold_nanousd: given.hold_nanousd ?? 0,
   }
 }

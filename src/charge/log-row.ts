@@ -52,6 +52,7 @@ export function logRow(known: KnownOfRow): LogRecord {
     hook_results: known.hook_results,
     mcp: known.mcp,
     similar: known.similar,
+    span: known.span,
   }
 }
 

@@ -10,8 +10,11 @@ export interface Recorder {
   begin(intent: Intent, done: (fault?: Error) => void): void
   /** `intent` is what it ends, where that is not what it says itself. */
   settle(settlement: Settlement, bodies: LogBodies | null, done: (fault?: Error) => void, intent?: Intent): void
-  /** Work that never left: a row of the log, no entry of the ledger. */
-  note(settlement: Settlement, bodies: LogBodies | null): void
+  /**
+   * A row of the log, no entry of the ledger: work that never left, or is known from elsewhere. With `done` its fault
+   * is the caller's to report.
+   */
+  note(settlement: Settlement, bodies: LogBodies | null, done?: (fault?: Error) => void): void
 }
 
 /** The services that write charged work. `now` is in epoch milliseconds. */

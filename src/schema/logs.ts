@@ -153,8 +153,8 @@ export const LogMetrics = z.strictObject({
   internal_trace_id: z.string(),
   mode: z.string(),
   last_used_option_index: Count,
-  /** The kind of call: a route of a provider as it is, a saved prompt, or a route of the gateway. */
-  source: z.enum(['proxy', 'prompt', 'gateway']),
+  /** The kind of call: a route of a provider as it is, a saved prompt, or a route of the gateway; a span that came. */
+  source: z.enum(['proxy', 'prompt', 'gateway', 'otel']),
   /** As the client's library says it in its headers, where those are kept; with one row alone. */
   runtime: Text,
   runtime_version: Text,
@@ -180,6 +180,23 @@ export const LogMetrics = z.strictObject({
       log_id: z.string(),
       served: z.boolean(),
       agreement: z.enum(['equal', 'unknown']).optional(),
+    })
+    .optional(),
+  /**
+   * Of a span that an application sent. `own_call_id` names the call through this gateway of which the span is the
+   * application's view, and whose row has the cost; `is_charged` is true for the work of a model.
+   */
+  span: z
+    .strictObject({
+      kind: z.string(),
+      start_ns: z.string(),
+      end_ns: z.string(),
+      operation: Text,
+      is_charged: z.boolean(),
+      scope: z.string(),
+      dropped: z.number(),
+      flags: z.array(z.enum(['times', 'tokens', 'cut'])).readonly(),
+      own_call_id: Text,
     })
     .optional(),
   /** Whole milliseconds, as clients read them; `phases_ms` has the fractions. */

@@ -1,7 +1,9 @@
+import type {ClientTrace} from '../base/trace-context.ts'
 import type {EndpointName} from './endpoints.ts'
 import type {HookResults} from './guardrails.ts'
 import type {Hop} from './hops.ts'
 import type {CallKind, Principal} from './principal.ts'
+import type {ReceivedSpanDetail} from './received-spans.ts'
 import type {Usage, UsageSource} from './usage.ts'
 
 /**
@@ -34,6 +36,8 @@ export interface Charge {
   readonly counter_keys: readonly string[]
   /** Those of them that a hold of this attempt took from in advance; absent where none is strict. */
   readonly held_keys?: readonly string[]
+  /** Of a client that sent a `traceparent`. */
+  readonly w3c?: ClientTrace
   /** The least cost of the call, should nothing more ever be known of it: its prompt, estimated. */
   readonly hold_nanousd: number
 }
@@ -124,6 +128,10 @@ export interface LogRecord {
   readonly mcp?: McpLogDetail
   /** The answer to the same in other words that was found in the cache. */
   readonly similar?: SimilarAnswer
+  /** Of a client that sent a `traceparent`. */
+  readonly w3c?: ClientTrace
+  /** Of a span that an application sent. */
+  readonly span?: ReceivedSpanDetail
 }
 
 /** An answer in the cache to a request that means the same. */

@@ -53,9 +53,9 @@ export type TokenClass = (typeof TOKEN_CLASSES)[number]
 /**
  * The source of the counts: the provider's own report, our estimate, a report that was cut off, the intent of a process
  * that died, or nothing at all. `unmetered`: the work costs, its reply reported no usage, and nothing of it can be
- * estimated.
+ * estimated. `reported`: an application reported them in a span; the ledger does not have them.
  */
-export const USAGE_SOURCES = ['provider', 'estimated', 'partial', 'recovered', 'unmetered', 'none'] as const
+export const USAGE_SOURCES = ['provider', 'estimated', 'partial', 'recovered', 'unmetered', 'reported', 'none'] as const
 export type UsageSource = (typeof USAGE_SOURCES)[number]
 
 /** Names of the units that the bundled catalogue prices. Others are allowed: an operator may price any name. */

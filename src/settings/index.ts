@@ -26,6 +26,7 @@ export {
   type TelemetryContent,
   type TelemetryExport,
   type TelemetrySettings,
+  type TraceSampling,
   telemetrySettings,
 } from './telemetry.ts'
 export type {NamedValues} from './telemetry-kinds.ts'

@@ -41,6 +41,17 @@ export const resourceAttributes: SettingKind<NamedValues> = {
       .join(','),
 }
 
+/** Which calls' spans are sent (OTEL_TRACES_SAMPLER). */
+export const SAMPLERS = [
+  'always_on',
+  'always_off',
+  'traceidratio',
+  'parentbased_always_on',
+  'parentbased_always_off',
+  'parentbased_traceidratio',
+] as const
+export type SamplerName = (typeof SAMPLERS)[number]
+
 type Protocol = 'http/json' | 'http/protobuf'
 
 export const otlpProtocol: SettingKind<Protocol> = kind('http/json or http/protobuf', (text, wrong) => {

@@ -1,13 +1,13 @@
 import {maskedUrl} from '../base/masked-url.ts'
-import {milliseconds, path, switched, text, trueFalse, url, whole, word} from './kinds.ts'
+import {milliseconds, numberBetween, path, switched, text, trueFalse, url, whole, word} from './kinds.ts'
 import type {Setting} from './setting.ts'
-import {otlpHeaders, otlpProtocol, resourceAttributes} from './telemetry-kinds.ts'
+import {otlpHeaders, otlpProtocol, resourceAttributes, SAMPLERS} from './telemetry-kinds.ts'
 
 /** A query may hold a credential. */
 const ENDPOINT = {...url('a URL such as http://collector.example.com:4318', ['http:', 'https:']), show: maskedUrl}
 const COMPRESSION = word('gzip', 'none')
 const EXPORTER = word('otlp', 'none')
-const SAMPLER = word('always_on', 'always_off')
+const SAMPLER = word(...SAMPLERS)
 
 /** Traces, logs and metrics that are sent to collectors (docs/telemetry.md). */
 export const TELEMETRY = {
@@ -82,7 +82,15 @@ export const TELEMETRY = {
     kind: SAMPLER,
     fallback: 'always_on',
     group: 'Telemetry',
-    meaning: 'Spans of calls that are sent: all of them, or none.',
+    meaning:
+      'Calls whose spans are sent: all, none, or the part of traces that OTEL_TRACES_SAMPLER_ARG says. ' +
+      'parentbased_: a call with a traceparent goes by its sampled flag.',
+  },
+  OTEL_TRACES_SAMPLER_ARG: {
+    kind: numberBetween(0, 1),
+    fallback: '1',
+    group: 'Telemetry',
+    meaning: 'Part of traces whose spans are sent, for traceidratio and parentbased_traceidratio.',
   },
   OTEL_TRACES_EXPORTER: {
     kind: EXPORTER,

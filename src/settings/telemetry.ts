@@ -1,5 +1,5 @@
 import type {Name, Settings} from './table.ts'
-import type {NamedValues} from './telemetry-kinds.ts'
+import type {NamedValues, SamplerName} from './telemetry-kinds.ts'
 
 export type Signal = 'traces' | 'logs' | 'metrics'
 export type TelemetryContent = 'none' | 'metadata' | 'full'
@@ -26,6 +26,15 @@ export interface TelemetryExport {
   readonly target: OtlpTarget
   readonly content: TelemetryContent
   readonly resource: NamedValues
+  /** Of spans of calls. Absent: all of them are sent. */
+  readonly sampler?: TraceSampling
+}
+
+/** Which traces are sent. */
+export interface TraceSampling {
+  readonly name: SamplerName
+  /** 0 to 1, for the samplers that take a part. */
+  readonly ratio: number
 }
 
 export interface TelemetrySettings {
@@ -63,6 +72,7 @@ function calls(settings: Settings): TelemetryExport[] {
     settings.experimental_gen_ai_otel_traces_enabled && settings.experimental_gen_ai_otel_exporter_otlp_endpoint
   const full = url ? under(url, 'traces') : undefined
   const content = settings.otel_content ?? 'none'
+  const sampler = {name: settings.otel_traces_sampler, ratio: settings.otel_traces_sampler_arg}
   const found: TelemetryExport[] = []
   if (full !== undefined) {
     const target: OtlpTarget = {
@@ -72,10 +82,10 @@ function calls(settings: Settings): TelemetryExport[] {
       headers: settings.experimental_gen_ai_otel_exporter_otlp_headers ?? {},
     }
     const resource = {...resourceOf(settings), ...settings.experimental_gen_ai_otel_resource_attributes}
-    found.push({name: 'calls-2', kind: 'calls', target, content: settings.otel_content ?? 'full', resource})
+    found.push({name: 'calls-2', kind: 'calls', target, content: settings.otel_content ?? 'full', resource, sampler})
   }
   if (usual && usual.url !== full)
-    found.push({name: 'calls', kind: 'calls', target: usual, content, resource: resourceOf(settings)})
+    found.push({name: 'calls', kind: 'calls', target: usual, content, resource: resourceOf(settings), sampler})
   return found
 }
 

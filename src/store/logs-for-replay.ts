@@ -1,3 +1,4 @@
+import {RECEIVED_ENDPOINT} from '../schema/received-spans.ts'
 import type {LogRecord} from '../schema/records.ts'
 import type {Db} from './database.ts'
 import type {LogsTable} from './tables/traffic.ts'
@@ -47,8 +48,8 @@ const COLUMNS = [
 ] as const
 
 /**
- * Rows of a workspace, newest first: `limit` of them, and all that share the moment of the last one, so that no call is
- * cut in two: its rows have one moment, when it came in.
+ * Rows of calls in a workspace, newest first: `limit` of them, and all that share the moment of the last one, so that
+ * no call is cut in two: its rows have one moment, when it came in.
  */
 export async function replayedRows(
   db: Db,
@@ -56,7 +57,11 @@ export async function replayedRows(
   limit: number,
 ): Promise<ReplayedRow[]> {
   const rows = () => {
-    const all = db.selectFrom('traffic.logs').select(COLUMNS).where('workspace_id', '=', workspace_id)
+    const all = db
+      .selectFrom('traffic.logs')
+      .select(COLUMNS)
+      .where('workspace_id', '=', workspace_id)
+      .where('endpoint', '<>', RECEIVED_ENDPOINT)
     return user_id === undefined ? all : all.where('user_id', '=', user_id)
   }
   const found = await rows()

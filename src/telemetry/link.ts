@@ -15,6 +15,8 @@ export interface TelemetryLinkOptions {
   readonly mark: Mark
   /** How many segments of the journal may wait. */
   readonly most_segments: number
+  /** Segments may go that could not before. */
+  readonly onPassed: () => void
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>
   readonly after: After
 }
@@ -55,6 +57,11 @@ export class TelemetryLink {
     return {segment, position: 0}
   }
 
+  /** Everything that waits is passed over, and counted. */
+  passOver(): void {
+    this.#post({order: 'pass_over'})
+  }
+
   /** As of the thread's last message. */
   status(): readonly ExportStatus[] {
     return this.#exports
@@ -92,8 +99,10 @@ export class TelemetryLink {
   }
 
   #hear(news: TelemetryNews): void {
-    if (news.news === 'passed') this.#passed = news.mark
-    else if (news.news === 'status') this.#exports = news.exports
+    if (news.news === 'passed') {
+      this.#passed = news.mark
+      this.#options.onPassed()
+    } else if (news.news === 'status') this.#exports = news.exports
     else {
       const {level, text, facts} = news.report
       this.#options.log[level](facts, text)

@@ -38,6 +38,8 @@ export interface TelemetrySetup {
 export type TelemetryOrder =
   /** The database holds everything before `mark`. */
   | {readonly order: 'committed'; readonly mark: Mark}
+  /** The disk is full: what waits is passed over, and counted. */
+  | {readonly order: 'pass_over'}
   /** Send what can be sent in a second, and end. */
   | {readonly order: 'close'}
 

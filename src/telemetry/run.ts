@@ -18,6 +18,7 @@ import {analyticsSpan} from './spans/analytics-span.ts'
 import {callLog} from './spans/call-log.ts'
 import {callSpans} from './spans/call-spans.ts'
 import type {ExportedRecord} from './spans/record.ts'
+import {isSampled} from './spans/sampler.ts'
 import type {SpanServices} from './spans/span-services.ts'
 
 export interface TelemetryReport {
@@ -73,6 +74,11 @@ export class Telemetry {
     for (const {of} of this.#exports) of.committed(mark)
   }
 
+  /** Everything that waits is passed over at once, and counted: there is no room for it. */
+  passOver(): void {
+    for (const {of} of this.#exports) of.passOver()
+  }
+
   async flush(): Promise<void> {
     await Promise.all(this.#exports.map(({of}) => of.flush()))
   }
@@ -91,7 +97,10 @@ export class Telemetry {
   }
 }
 
-type Following = Pick<JournalExport<unknown> | MetricsExport, 'committed' | 'flush' | 'close' | 'mark' | 'behind_bytes'>
+type Following = Pick<
+  JournalExport<unknown> | MetricsExport,
+  'committed' | 'passOver' | 'flush' | 'close' | 'mark' | 'behind_bytes'
+>
 
 const INSTANCE_NAME = 'service.instance.id'
 const MAX_AGE_MS = 24 * 3_600_000
@@ -165,18 +174,29 @@ function follow(one: TelemetryExport, counts: ExportCounts, parts: TelemetryPart
   if (kind === 'analytics')
     return following<OtlpSpan>(
       spansOf,
-      madeOfEach(async record => analyticsSpan(record, services) ?? [], onBad),
+      madeOfEach(async record => {
+        const span = analyticsSpan(record, services)
+        return span ? withTraceState([span], record.w3c?.state) : []
+      }, onBad),
     )
-  const spansOfEach = madeOfEach(record => callSpans(record, services), onBad)
+  const spansOfEach = madeOfEach(
+    async record => withTraceState(await callSpans(record, services), record.w3c?.state),
+    onBad,
+  )
   return following<OtlpSpan>(spansOf, async (records, needs_content) => {
     const spans: OtlpSpan[] = []
-    for (const some of byWeight(records)) {
+    for (const some of byWeight(records.filter(record => isSampled(record, one.sampler)))) {
       if (needs_content) await addBodies(some, parts.findBodies)
       spans.push(...(await spansOfEach(some)))
       for (const record of some) record.bodies = null
     }
     return spans
   })
+}
+
+/** The client's state of its trace is that of all spans below. */
+function withTraceState(spans: readonly OtlpSpan[], trace_state: string | undefined): readonly OtlpSpan[] {
+  return trace_state === undefined ? spans : spans.map(span => ({...span, trace_state}))
 }
 
 /** So much of bodies, as they came, is in memory together. */

@@ -27,6 +27,7 @@ type IntentValues = readonly [
   hold_nanousd: number,
   counter_keys: Intent['counter_keys'],
   held_keys: Intent['counter_keys'] | null,
+  w3c?: Intent['w3c'],
 ]
 
 /** An intent as the journal holds it: a JSON list of its values. */
@@ -53,7 +54,7 @@ export function encodeIntent(intent: Intent): string {
     intent.counter_keys,
     intent.held_keys ?? null,
   ]
-  return JSON.stringify(values)
+  return JSON.stringify(intent.w3c ? [...values, intent.w3c] : values)
 }
 
 /** The intent that the journal holds; undefined where it cannot be read. Earlier versions wrote the object itself. */
@@ -68,6 +69,7 @@ export function decodeIntent(payload: Buffer): Intent | undefined {
 
 function fromValues(values: IntentValues): Intent {
   const held_keys = values[19]
+  const w3c = values[20]
   return {
     kind: values[0],
     call_id: values[1],
@@ -88,5 +90,6 @@ function fromValues(values: IntentValues): Intent {
     hold_nanousd: values[17],
     counter_keys: values[18],
     ...(held_keys && {held_keys}),
+    ...(w3c && {w3c}),
   }
 }

@@ -66,10 +66,15 @@ export function createRecorder({journal, bodies, log, onBodies}: RecorderParts) 
       })
     },
 
-    /** A call that never left: a row of the log, no entry of the ledger. */
-    note(settlement: Settlement, kept: LogBodies | null): void {
+    /**
+     * A row of the log that is no entry of the ledger. With `done` its fault is the caller's to report; else the row
+     * counts as dropped.
+     */
+    note(settlement: Settlement, kept: LogBodies | null, done?: RecordCallback): void {
       const callback: RecordCallback = fault => {
-        if (!fault) return keep(kept, settlement)
+        if (!fault) keep(kept, settlement)
+        if (done) return done(fault)
+        if (!fault) return
         counts.rows_dropped++
         log.warn({fault, call_id: settlement.call_id}, 'a log row could not be written')
       }

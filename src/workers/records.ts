@@ -10,9 +10,7 @@ import type {StoreOptions} from '../store/dialect/index.ts'
 import type {TargetOptions} from '../store/flush/index.ts'
 import {
   type JournalEvent,
-  type JournalOwner,
   type JournalStatus,
-  type Mark,
   openJournal,
 } from '../store/journal/index.ts'
 import {openMark} from '../store/journal-marks.ts'
@@ -23,21 +21,7 @@ import type {FlusherSetup} from './flusher-messages.ts'
 import {createRecorder, type RecorderCounts} from './recorder.ts'
 import {applyPending, type RecoveryReport, settleOpen, writerId} from './recovery.ts'
 import type {RetentionDays} from './retain-logs.ts'
-
-/** A second reader of the journal: segments wait for it, within its own bound. */
-export interface JournalFollower {
-  /** Before anything is read or removed; `mark` is that of the database. */
-  begin(of: {
-    readonly folder: string
-    readonly owner: JournalOwner
-    readonly writer: string
-    readonly mark: Mark
-  }): Promise<void>
-  /** The database holds everything before `mark`. Never throws. */
-  committed(mark: Mark): void
-  /** Segments before the one of this mark may go, of what is `committed`. */
-  least(committed: Mark): Mark
-}
+import {type JournalFollower, Retirement} from './retirement.ts'
 
 export interface StartRecords {
   readonly directory: Pick<DataDir, 'folder' | 'journal'>
@@ -127,7 +111,8 @@ export async function startRecords({
   const owner = await readOwner(store, newId)
   const writer = writerId(directory.folder, newId)
   const found = await openMark(store, writer, owner.epoch)
-  await follower?.begin({folder, owner, writer, mark: found})
+  const retirement = new Retirement({follower, after, log})
+  await follower?.begin({folder, owner, writer, mark: found, onMoved: () => retirement.moved()})
   const target = {...targetOf(store_options), binding: 'binding' in store_options ? store_options.binding : undefined}
   const {applied, mark, open, warnings, set_aside} = await applyPending({
     target,
@@ -139,9 +124,6 @@ export async function startRecords({
     wait_ms,
   })
   const bodies = new BodyQueue(most_body_bytes)
-  let retired = follower ? 0 : mark.segment
-  /** The disk is full: calls come before those that read the journal again. */
-  let is_short = false
   let closed: Promise<void> | undefined
   const journal = await openJournal({
     folder,
@@ -152,19 +134,11 @@ export async function startRecords({
     ...(segment_bytes === undefined ? {} : {segment_bytes}),
     onWritten: written => link.written(written),
     report(event) {
-      if (event.code === 'no_room' || event.code === 'room') is_short = event.code === 'no_room'
+      if (event.code === 'no_room' || event.code === 'room') retirement.shorten(event.code === 'no_room')
       tell(log, event)
     },
   })
-  const retire = (committed: Mark) => {
-    follower?.committed(committed)
-    const least = follower && !is_short ? follower.least(committed) : committed
-    if (least.segment <= retired) return
-    retired = least.segment
-    journal
-      .retire(least)
-      .catch(fault => log.error({fault}, 'journal segments that are no longer needed could not be removed'))
-  }
+  retirement.open(journal, mark)
   const {log_retention_days, log_body_retention_days, metrics_retention_days} = settings
   const setup: FlusherSetup = {
     target: targetOf(store_options), // the thread has SQLite's library from elsewhere
@@ -180,7 +154,10 @@ export async function startRecords({
     log,
     now,
     after,
-    onCommitted: retire,
+    onCommitted(committed) {
+      follower?.committed(committed)
+      retirement.committed(committed)
+    },
   })
   let uncheck = after(CHECK_MS, check)
   function check() {

@@ -13,6 +13,7 @@ import {compareSubjects, soakOurs} from './side-by-side.ts'
 import {starts} from './starts.ts'
 import {MissingFault} from './subjects/subject.ts'
 import {checks, type Measured} from './targets.ts'
+import {telemetryCost} from './telemetry.ts'
 import {tokenCost} from './tokens.ts'
 import {translationCost} from './translate.ts'
 
@@ -105,6 +106,7 @@ async function bench(options: Options): Promise<void> {
       identityFigures({...options, folder: FOLDER, processors: options.subject_processors}, tell),
     ),
     mcp: await part('mcp', () => mcpCost(options, surroundings)),
+    telemetry: await part('telemetry', () => telemetryCost(options, surroundings)),
   }
   const all = checks(measured)
   const report = reportOf(measured, all, skipped)

@@ -9,8 +9,8 @@ import {administer, gatewayCommand, type Served, serve} from './subjects/gateway
 
 /** The cost of a tool call and of a session. Microseconds of processor time for one call, the best round of each. */
 export interface McpCost {
-  /** A proxy that copies bytes, beside which the others are measured. */
-  readonly copied_us: number
+  /** A proxy that copies bytes, beside which the others are measured, by the era of client and server. */
+  readonly copied_us: Readonly<Record<Era, number>>
   /** By the eras of client and server. */
   readonly ways: Readonly<Record<EraPair, number>>
   /** What a modern call of a modern server adds to p50 with one client, in milliseconds. */
@@ -29,6 +29,12 @@ export interface IdleMemory {
 
 export const WAYS = ['modern x modern', 'legacy x legacy', 'modern x legacy', 'legacy x modern'] as const
 export type EraPair = (typeof WAYS)[number]
+export type Era = 'modern' | 'legacy'
+
+/** A way's processor time to that of the proxy in the era of its client. */
+export function toProxy({copied_us, ways}: Pick<McpCost, 'copied_us' | 'ways'>, way: EraPair): number {
+  return ways[way] / copied_us[way.startsWith('modern') ? 'modern' : 'legacy']
+}
 
 const LANES = 16
 const SESSIONS = 1_000
@@ -60,7 +66,8 @@ export async function mcpCost(
     const calls = await at(async ({origin, program}, keys) => {
       const subjects = await subjectsAt(origin, proxy, program, keys)
       const before = upstream.initialized()
-      const {copied: copied_us, ...ways} = await costsOf(subjects, rounds, seconds)
+      const {'copied modern': modern, 'copied legacy': legacy, ...ways} = await costsOf(subjects, rounds, seconds)
+      const copied_us = {modern, legacy}
       const initialized = upstream.initialized() - before
       const added_p50_ms = await addedP50(subjects['modern x modern'].client, upstream)
       for (const {client} of Object.values(subjects)) client.close()
@@ -109,12 +116,13 @@ async function subjectsAt(
   proxy: {origin: string; program: Program},
   gateway: Program,
   keys: readonly string[],
-): Promise<Readonly<Record<EraPair | 'copied', Measurable>>> {
+): Promise<Readonly<Record<EraPair | `copied ${Era}`, Measurable>>> {
   const modern = `${origin}/modern/mcp`
   const legacy = `${origin}/legacy/mcp`
   const {pid} = gateway
   const subjects = {
-    copied: {client: modernClient(`${proxy.origin}/modern`, []), pid: proxy.program.pid},
+    'copied modern': {client: modernClient(`${proxy.origin}/modern`, []), pid: proxy.program.pid},
+    'copied legacy': {client: await legacyClient(`${proxy.origin}/legacy`, [], LANES), pid: proxy.program.pid},
     'modern x modern': {client: modernClient(modern, keys), pid},
     'legacy x legacy': {client: await legacyClient(legacy, keys, LANES), pid},
     'modern x legacy': {client: modernClient(legacy, keys), pid},

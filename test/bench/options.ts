@@ -26,6 +26,7 @@ export const PARTS = [
   'client',
   'identity',
   'mcp',
+  'telemetry',
 ] as const
 export type Part = (typeof PARTS)[number]
 export const SUBJECTS = ['nginx', 'hot-path', 'peer', 'before', 'ours'] as const

@@ -1,9 +1,10 @@
 import {readFileSync, writeFileSync} from 'node:fs'
 import {cpus, release, totalmem} from 'node:os'
 import {join} from 'node:path'
-import type {McpCost} from './mcp.ts'
+import {type McpCost, toProxy, WAYS} from './mcp.ts'
 import type {Comparison, Result} from './rounds.ts'
 import {added, type Check, type Measured} from './targets.ts'
+import {TELEMETRY_WAYS, type TelemetryCost} from './telemetry.ts'
 
 const PAGE = join(import.meta.dirname, '../../docs/performance.md')
 const FROM = '<!-- figures -->'
@@ -34,6 +35,7 @@ export function reportOf(measured: Measured, checks: readonly Check[], skipped: 
     tokens,
     identity,
     mcp,
+    telemetry,
   } = measured
   const blocks = [`Measured on ${machine()}.`, checkTable(checks)]
   for (const comparison of comparisons) blocks.push(`### ${titleOf(comparison)}`, comparisonTable(comparison))
@@ -84,6 +86,7 @@ export function reportOf(measured: Measured, checks: readonly Check[], skipped: 
   }
   if (tokens || identity) blocks.push(`### Identity\n\n${identityLines(tokens, identity)}`)
   if (mcp) blocks.push(`### MCP\n\n${mcpTable(mcp)}`)
+  if (telemetry) blocks.push(`### Telemetry\n\n${telemetryTable(telemetry)}`)
   if (limits) blocks.push(`### Limits\n\n\`\`\`text\n${limits.trim()}\n\`\`\``)
   if (analytics) blocks.push(`### Analytics\n\n\`\`\`text\n${analytics.trim()}\n\`\`\``)
   if (models) blocks.push(`### Lists of models\n\n\`\`\`text\n${models.trim()}\n\`\`\``)
@@ -110,10 +113,19 @@ function titleOf({scenario: {title}, results}: Comparison): string {
 
 /** CPU of tool calls by the eras of client and server. */
 function mcpTable({copied_us, ways}: McpCost): string {
-  const rows = Object.entries({'a proxy that copies bytes': copied_us, ...ways}).map(([way, us]) => [
-    ...[way, figure(us, 0), `${figure(us / copied_us, 2)}x`],
+  const copied = (['modern', 'legacy'] as const).map(era => [
+    ...[`a proxy that copies bytes, ${era}`, figure(copied_us[era], 0), '1.00x'],
   ])
-  return table(['client x server', 'CPU µs of a call, best', 'to the proxy'], rows)
+  const ours = WAYS.map(way => [...[way, figure(ways[way], 0), `${figure(toProxy({copied_us, ways}, way), 2)}x`]])
+  return table(['client x server', 'CPU µs of a call, best', 'to the proxy'], [...copied, ...ours])
+}
+
+/** A call without telemetry, with a collector, and with one that is down. */
+function telemetryTable({cpu_us, p99_ms}: TelemetryCost): string {
+  const rows = TELEMETRY_WAYS.map(way => [
+    ...[way, figure(cpu_us[way], 0), `${figure(cpu_us[way] / cpu_us.off, 2)}x`, figure(p99_ms[way], 2)],
+  ])
+  return table(['collector', 'CPU µs of a call, best', 'to none', 'p99 ms, best'], rows)
 }
 
 /** The machine in a sentence. */

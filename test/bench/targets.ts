@@ -1,7 +1,7 @@
 import type {CrashReport} from './crash.ts'
 import type {IdentityFigures} from './identity.ts'
 import type {ImageMemory} from './image.ts'
-import type {EraPair, McpCost} from './mcp.ts'
+import {type EraPair, type McpCost, toProxy} from './mcp.ts'
 import type {SubjectId} from './options.ts'
 import type {RealtimeResult} from './realtime.ts'
 import type {Comparison, Result} from './rounds.ts'
@@ -11,6 +11,7 @@ import {ALONE, FIRST_EVENT, LARGE, type Scenario, SMALL} from './scenarios.ts'
 import type {Soak} from './soak.ts'
 import type {Starts} from './starts.ts'
 import type {Recorded} from './subjects/gateway.ts'
+import type {TelemetryCost} from './telemetry.ts'
 import type {TokenCost} from './tokens.ts'
 import type {TranslationCost} from './translate.ts'
 
@@ -52,6 +53,7 @@ export interface Measured {
   readonly tokens?: TokenCost | undefined
   readonly identity?: IdentityFigures | undefined
   readonly mcp?: McpCost | undefined
+  readonly telemetry?: TelemetryCost | undefined
 }
 
 /** Every target with what was measured of it, those of parts that did not run included. */
@@ -68,6 +70,7 @@ export function checks({
   tokens,
   identity,
   mcp,
+  telemetry,
 }: Measured): readonly Check[] {
   const find = (scenario: Scenario, id: SubjectId): Result | undefined =>
     comparisons.find(each => each.scenario.name === scenario.name)?.results.find(each => each.id === id)
@@ -144,6 +147,7 @@ export function checks({
     ),
     ...identityChecks(tokens, identity),
     ...mcpChecks(mcp),
+    ...telemetryChecks(telemetry),
   ]
 }
 
@@ -182,7 +186,7 @@ function mcpChecks(mcp: McpCost | undefined): readonly Check[] {
     ...ways.map(([way, limit]) =>
       most(
         `CPU of a tool call, ${way} (client x server), to a proxy that copies bytes`,
-        mcp && mcp.ways[way] / mcp.copied_us,
+        mcp && toProxy(mcp, way),
         limit,
         x => `${x.toFixed(2)}x`,
       ),
@@ -191,6 +195,18 @@ function mcpChecks(mcp: McpCost | undefined): readonly Check[] {
     most('memory of 1,000 idle MCP sessions of 2025-11-25, each with its stream', mcp?.idle.legacy_mb, 100, mb),
     most('memory of 1,000 idle MCP subscriptions of 2026-07-28', mcp?.idle.modern_mb, 100, mb),
     exact('MCP sessions begun for calls of the rounds', mcp && `${mcp.initialized}`, mcp?.initialized === 0),
+  ]
+}
+
+/** TL20: a collector, or one that is down, is not felt. */
+function telemetryChecks(cost: TelemetryCost | undefined): readonly Check[] {
+  const times = (x: number) => `${x.toFixed(2)}x`
+  return [
+    most('CPU of a call, spans sent to a collector, to none', cost && cost.cpu_us.on / cost.cpu_us.off, 1.08, times),
+    most('CPU of a call, its collector down, to none', cost && cost.cpu_us.down / cost.cpu_us.off, 1.08, times),
+    most('p99 of a call, its collector down, to none', cost && cost.p99_ms.down / cost.p99_ms.off, 1.25, times),
+    most('the ledger behind, its collector down', cost?.lag_ms, 250, x => `${x.toFixed(0)} ms`),
+    exact('spans came to the collector', cost && `${cost.sent_bytes > 0}`, (cost?.sent_bytes ?? 0) > 0),
   ]
 }
 

@@ -39,7 +39,7 @@ const refused: readonly Row[] = [
   row('no messages', {headers: A, body: {model: 'm'}}),
   row('no body', {headers: A, body: ''}),
   row('a method that is not served', {method: 'PUT', headers: A}),
-  row('a route that comes later', {path: '/v1/otel/v1/traces', headers: A}),
+  row('a route that comes later', {path: '/v1/otel/v1/metrics', headers: A}),
   row('metadata that is no JSON', {headers: {...A, 'x-gateway-metadata': '{'}}),
   row('a custom host inside', {
     headers: {'x-gateway-provider': 'openai', 'x-gateway-custom-host': 'http://169.254.169.254/v1'},

@@ -340,7 +340,7 @@ describe('what is wrong is said, and logged', () => {
       await status('GET', '/v1/chat/completions'),
       await status('PATCH', '/v1/api-keys'),
       await status('POST', '/v1/messages'),
-      await status('POST', '/v1/otel/v1/traces'),
+      await status('POST', '/v1/otel/v1/metrics'),
     ]).toEqual([400, 404, 400, 405, 400, 501])
   })
 

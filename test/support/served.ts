@@ -15,12 +15,12 @@ export interface Served {
   stop(): Promise<{readonly took_ms: number; readonly code: number | null; readonly signal: string | null}>
 }
 
-/** `descriptors`: how many files and sockets it may have open. */
+/** `descriptors`: how many files and sockets it may have open; `folder`: a data directory that is left as it is. */
 export async function serve(
   env: Record<string, string> = {},
-  {descriptors}: {readonly descriptors?: number} = {},
+  {descriptors, folder: given}: {readonly descriptors?: number; readonly folder?: string} = {},
 ): Promise<Served> {
-  const folder = mkdtempSync(join(tmpdir(), 'gateway-served-'))
+  const folder = given ?? mkdtempSync(join(tmpdir(), 'gateway-served-'))
   const limited = descriptors === undefined ? '' : `ulimit -n ${descriptors}; `
   const child = spawn(
     '/bin/sh',
@@ -33,7 +33,7 @@ export async function serve(
   )
   onTestFinished(() => {
     child.kill('SIGKILL')
-    rmSync(folder, {recursive: true, force: true})
+    if (given === undefined) rmSync(folder, {recursive: true, force: true})
   })
   const lines: string[] = []
   const url = await new Promise<string>((done, failed) => {

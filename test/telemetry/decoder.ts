@@ -5,6 +5,7 @@ import {createRequire} from 'node:module'
 
 interface ForeignType {
   decode(bytes: Uint8Array): unknown
+  encode(message: unknown): {finish(): Uint8Array}
   fromObject(object: unknown): unknown
   toObject(message: unknown, options: object): unknown
 }
@@ -25,6 +26,7 @@ export interface ForeignSpan {
   readonly trace_id: string
   readonly span_id: string
   readonly parent: string | null
+  readonly trace_state: string | undefined
   readonly name: string
   readonly kind: number
   readonly start: bigint
@@ -43,6 +45,22 @@ export function decoded(signal: 'traces' | 'logs' | 'metrics', type: string, bod
       ? TYPES[signal]!.decode(body)
       : TYPES[signal]!.fromObject(JSON.parse(body.toString(), bytesOfIds))
   return plain(TYPES[signal]!.toObject(message, PLAIN))
+}
+
+/** A request in JSON as protobuf, by the encoder of the same package. */
+export function encoded(signal: 'traces' | 'logs', request: object): Buffer {
+  const message = TYPES[signal]!.fromObject(JSON.parse(JSON.stringify(request), bytesOfIds))
+  return Buffer.from(TYPES[signal]!.encode(message).finish())
+}
+
+/** A reply of a receiver, by the decoder of the same package. */
+export function decodedReply(body: Buffer): any {
+  return plain(
+    collector.trace.v1.ExportTraceServiceResponse.toObject(
+      collector.trace.v1.ExportTraceServiceResponse.decode(body),
+      PLAIN,
+    ),
+  )
 }
 
 /** JSON has ids in hexadecimal, which the generated code does not know. */
@@ -67,6 +85,7 @@ export function spansIn(type: string, body: Buffer): ForeignSpan[] {
         trace_id: span.traceId,
         span_id: span.spanId,
         parent: span.parentSpanId || null,
+        trace_state: span.traceState,
         name: span.name,
         kind: span.kind,
         start: BigInt(span.startTimeUnixNano),

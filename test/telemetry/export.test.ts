@@ -1,7 +1,7 @@
 import {expect, onTestFinished, test} from 'vitest'
 import {Egress} from '../../src/base/egress/pools.ts'
 import type {Settlement} from '../../src/schema/records.ts'
-import type {TelemetryExport} from '../../src/settings/index.ts'
+import type {TelemetryExport, TraceSampling} from '../../src/settings/index.ts'
 import {encodeSettlement} from '../../src/store/flush/index.ts'
 import type {Mark} from '../../src/store/journal/index.ts'
 import {sender} from '../../src/telemetry/export/http.ts'
@@ -37,6 +37,12 @@ const TARGET: TelemetryExport = {
   },
 }
 
+interface Given {
+  readonly spool_bytes?: number
+  readonly send?: Send
+  readonly sampler?: TraceSampling
+}
+
 /** A journal in memory, and a receiver that answers as `reply` says. */
 class House {
   readonly timers = new Timers(NOW_MS)
@@ -48,9 +54,9 @@ class House {
   reply: (spans: readonly ForeignSpan[], body: Buffer) => SendOutcome | Promise<SendOutcome> = () => TAKEN
   readonly #journal: {readonly payload: Buffer; readonly end: number}[] = []
   telemetry: Telemetry
-  readonly #given: {readonly spool_bytes?: number; readonly send?: Send}
+  readonly #given: Given
 
-  constructor(given: {readonly spool_bytes?: number; readonly send?: Send} = {}) {
+  constructor(given: Given = {}) {
     this.#given = given
     this.telemetry = this.start()
   }
@@ -58,7 +64,7 @@ class House {
   /** As a process that begins where the mark is kept. */
   start(): Telemetry {
     this.telemetry = new Telemetry({
-      exports: [TARGET],
+      exports: [this.#given.sampler ? {...TARGET, sampler: this.#given.sampler} : TARGET],
       generation: '1.40',
       delay_ms: 5_000,
       most_items: 512,
@@ -205,6 +211,25 @@ test('TL15: a slice that was taken in part before the bound is counted once', as
   expect(new Set(house.ids).size).toBe(sent)
 }, 60_000)
 
+test('TL15: on a full disk what waits is passed over at once and counted, and what comes later is sent', async () => {
+  const house = new House()
+  house.reply = () => DOWN
+  for (let call = 0; call < 700; call++) house.call()
+  house.commit()
+  await house.pass(20_000)
+  expect(house.counts).toMatchObject({sent: 0, dropped: 0, behind_bytes: house.end})
+  house.telemetry.passOver()
+  await settle()
+  expect(house.counts).toMatchObject({sent: 0, dropped: 1_400, behind_bytes: 0})
+  expect(house.passed.at(-1)).toEqual({segment: 1, position: house.end})
+  expect(house.saved).toEqual({segment: 1, position: house.end})
+  house.reply = () => TAKEN
+  house.call()
+  house.commit()
+  await house.pass(120_000)
+  expect(house.counts).toMatchObject({sent: 2, dropped: 1_400, behind_bytes: 0})
+})
+
 test('a record that nothing can be made of is counted and holds back no other', async () => {
   const house = new House()
   const created_at = new Date(NOW_MS).toISOString()
@@ -241,6 +266,16 @@ test('TL16: an end of the process at any moment loses nothing, and what is sent 
   await house.pass(10_000)
   expect(new Set(house.ids).size).toBe(1_200)
   expect(house.ids.filter(id => before.includes(id)).length).toBeLessThan(1_200)
+})
+
+test('TL16: calls that the sampler leaves out move the mark as well: the journal does not wait for them', async () => {
+  const house = new House({sampler: {name: 'parentbased_always_off', ratio: 1}})
+  for (let call = 0; call < 10; call++) house.call()
+  house.commit()
+  await house.pass(10_000)
+  expect(house.spans).toEqual([])
+  expect(house.saved).toEqual({segment: 1, position: house.end})
+  expect(house.counts).toMatchObject({sent: 0, dropped: 0, behind_bytes: 0})
 })
 
 test('TL17: 503 with Retry-After 7 is tried again after 7 s, and not before', async () => {

@@ -15,7 +15,11 @@ test.each([
 })
 
 test('no member of an intent is left out', () => {
-  const whole: Required<ReturnType<typeof intent>> = {...intent(), held_keys: ['a']}
+  const whole: Required<ReturnType<typeof intent>> = {
+    ...intent(),
+    held_keys: ['a'],
+    w3c: {is_sampled: true, state: 'a=1'},
+  }
   expect(Object.keys(read(encodeIntent(whole))!).toSorted()).toEqual(Object.keys(whole).toSorted())
 })
 

@@ -2,6 +2,13 @@ import {newSpanId, newTimeId} from '../../base/ids.ts'
 import type {JsonObject} from '../../base/json-member.ts'
 import {own} from '../../base/json-member.ts'
 import {MAX_ID_BYTES, storedText} from '../../base/stored-text.ts'
+import {
+  type ClientTrace,
+  clientTrace,
+  readTraceparent,
+  readTracestate,
+  traceparentOf,
+} from '../../base/trace-context.ts'
 import {ownHeaders} from '../../schema/headers.ts'
 import type {TextEdit} from '../wire/edits.ts'
 import {type HeaderFields, headerValue} from '../wire/header-values.ts'
@@ -15,24 +22,25 @@ export interface McpTrace {
   readonly w3c_id: string | null
   /** `tracestate` and `baggage` of the HTTP headers, where they are those of this trace; `_meta` keeps its own. */
   readonly carried: Readonly<Record<string, string>>
+  /** Of a client that sent a `traceparent`. */
+  readonly w3c: ClientTrace | undefined
 }
-
-const TRACEPARENT = /^[\da-f]{2}-([\da-f]{32})-([\da-f]{16})-[\da-f]{2}$/
 
 /** Of `_meta`, else of the HTTP headers, else of our own header, else made. */
 export function traceOf(meta: JsonObject | undefined, headers: HeaderFields, now_ms: number): McpTrace {
   const {values} = ownHeaders(headers as Record<string, string>)
   const of_meta = own(meta, 'traceparent')
-  const found = TRACEPARENT.exec(typeof of_meta === 'string' ? of_meta : (headerValue(headers, 'traceparent') ?? ''))
+  const found = readTraceparent(typeof of_meta === 'string' ? of_meta : headerValue(headers, 'traceparent'))
   const named = short(values['trace-id'])
-  const trace_id = found?.[1] ?? named ?? newTimeId(now_ms)
+  const trace_id = found?.trace_id ?? named ?? newTimeId(now_ms)
   const digits = trace_id.replaceAll('-', '')
   return {
     trace_id,
     span_id: short(values['span-id']) ?? newSpanId(),
-    parent_span_id: found?.[2] ?? short(values['parent-span-id']) ?? null,
+    parent_span_id: found?.parent_span_id ?? short(values['parent-span-id']) ?? null,
     w3c_id: /^[\da-f]{32}$/.test(digits) ? digits : null,
-    carried: typeof of_meta === 'string' ? NOTHING : carriedBy(headers, meta, found !== null),
+    carried: typeof of_meta === 'string' ? NOTHING : carriedBy(headers, meta, found !== undefined),
+    w3c: found && clientTrace(found, own(meta, 'tracestate') ?? headerValue(headers, 'tracestate')),
   }
 }
 
@@ -46,16 +54,19 @@ function carriedBy(headers: HeaderFields, meta: JsonObject | undefined, is_trace
   return Object.fromEntries(
     names.flatMap(name => {
       const value = own(meta, name) === undefined ? headerValue(headers, name) : undefined
-      return value !== undefined && CARRIED.test(value) ? [[name, value]] : []
+      if (value === undefined || !CARRIED.test(value)) return []
+      const kept = name === 'tracestate' ? readTracestate(value) : value
+      return kept === '' ? [] : [[name, kept]]
     }),
   )
 }
 
 /** The edit of `params` that hands the trace on, with our span as its parent. */
-export function traceEdits({w3c_id, span_id, carried}: McpTrace): readonly TextEdit[] {
+export function traceEdits({w3c_id, span_id, carried, w3c}: McpTrace): readonly TextEdit[] {
   const others = Object.entries(carried).map(([name, value]) => ({path: ['_meta', name], set: JSON.stringify(value)}))
   if (w3c_id === null || !/^[\da-f]{16}$/.test(span_id)) return others
-  return [{path: ['_meta', 'traceparent'], set: `"00-${w3c_id}-${span_id}-01"`}, ...others]
+  const parent = traceparentOf(w3c_id, span_id, w3c?.is_sampled ?? true)
+  return [{path: ['_meta', 'traceparent'], set: JSON.stringify(parent)}, ...others]
 }
 
 function short(text: string | undefined): string | undefined {

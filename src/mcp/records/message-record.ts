@@ -199,6 +199,7 @@ export class MessageRecord {
       admitted_at: isoTime(at_ms),
       counter_keys: this.#admission?.counter_keys ?? [],
       held_keys: this.#held?.keys,
+      w3c: trace.w3c,
       hold_nanousd: this.#is_tool_call ? this.#price : 0,
     })
   }

@@ -82,6 +82,7 @@ export function chargeOf(work: Work, target: Target | null, model: string | null
     admitted_at: isoTime(work.at_ms),
     counter_keys: counterKeys(work),
     held_keys: reservation?.keys,
+    w3c: work.trace.w3c,
     hold_nanousd,
   })
 }

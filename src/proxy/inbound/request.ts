@@ -4,6 +4,7 @@ import {newSpanId, newTimeId} from '../../base/ids.ts'
 import {type ClientRequest, FastRequest} from '../../base/ingress/request.ts'
 import {maskedUrl} from '../../base/masked-url.ts'
 import {MAX_ID_BYTES, storedText} from '../../base/stored-text.ts'
+import {type ClientTrace, clientTrace, readTraceparent} from '../../base/trace-context.ts'
 import {type OwnHeaders, ownHeaders} from '../../schema/headers.ts'
 import {isOfAnthropicClient} from './doors.ts'
 import {type Route, route} from './routes.ts'
@@ -31,6 +32,8 @@ export interface Trace {
   readonly span_id: string
   readonly parent_span_id: string | null
   readonly span_name: string | null
+  /** Of a client whose `traceparent` is this trace's. */
+  readonly w3c?: ClientTrace | undefined
 }
 
 /** The service key that a request shows, where it stood, and the token that is left for the provider. */
@@ -114,16 +117,15 @@ function bearerToken(authorization: string | undefined): string | null {
 /** Our headers win over W3C `traceparent`; without either the ids are made. */
 function readTrace(headers: IncomingHttpHeaders, own: OwnHeaders, request_line: string, now_ms: number): Trace {
   const values = own.values
-  const w3c =
-    typeof headers.traceparent === 'string'
-      ? /^[\da-f]{2}-([\da-f]{32})-([\da-f]{16})-[\da-f]{2}/.exec(headers.traceparent)
-      : null
+  const w3c = headers.traceparent === undefined ? undefined : readTraceparent(headers.traceparent)
+  const named = short(values['trace-id'])
   return {
-    trace_id: short(values['trace-id']) ?? w3c?.[1] ?? newTimeId(now_ms), // in order of time: the log's index grows at its end
+    trace_id: named ?? w3c?.trace_id ?? newTimeId(now_ms), // in order of time: the log's index grows at its end
     span_id: short(values['span-id']) ?? newSpanId(),
-    parent_span_id: short(values['parent-span-id']) ?? w3c?.[2] ?? null,
+    parent_span_id: short(values['parent-span-id']) ?? w3c?.parent_span_id ?? null,
     span_name:
       short(values['span-name']) ?? (w3c ? storedText(maskedUrl(request_line.split('?', 1)[0]!), MAX_ID_BYTES) : null),
+    w3c: w3c && (named ?? w3c.trace_id) === w3c.trace_id ? clientTrace(w3c, headers.tracestate) : undefined,
   }
 }
 

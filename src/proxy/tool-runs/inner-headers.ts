@@ -1,4 +1,5 @@
 import type {IncomingHttpHeaders} from 'node:http'
+import {traceparentOf} from '../../base/trace-context.ts'
 import type {ReceivedRequest} from '../inbound/request.ts'
 import {betaNames, SERVER_SIDE_MCP} from './wants-run.ts'
 
@@ -6,6 +7,7 @@ const PREFIXES = ['x-gateway-', 'x-portkey-'] as const
 /** Of the client's connection and its body, or of its place in a trace, which each turn has its own of. */
 const NOT_OF_TURNS =
   /^(?:content-encoding|transfer-encoding|connection|keep-alive|expect|te|trailer|traceparent|idempotency-key)$/
+const SPAN_ID = /^[\da-f]{16}$/
 /** Credentials for the gateway and for providers: none of them is an MCP server's. */
 const CREDENTIALS =
   /^(?:authorization|proxy-authorization|cookie|x-api-key|api-key|x-goog-api-key|x-(?:gateway|portkey)-api-key)$/
@@ -42,5 +44,8 @@ function traced(
   }
   kept[`${own.prefix}-trace-id`] = trace.trace_id
   if (parent) kept[`${own.prefix}-parent-span-id`] = parent
+  // the flag of the client holds for all of the run
+  if (trace.w3c && parent && SPAN_ID.test(parent))
+    kept.traceparent = traceparentOf(trace.trace_id, parent, trace.w3c.is_sampled)
   return kept
 }

@@ -30,7 +30,7 @@ import {assertOpen} from '../targets/open-target.ts'
 import {resolveDestination, type Target} from '../targets/target.ts'
 import {bodyOf, changesOf, withPurpose} from './body/leaving-body.ts'
 import {meteringOf, NOT_METERED} from './body/metering.ts'
-import {addClientHeaders, handOn, leavingQuery, withoutOwn, withoutOwnLogin} from './client-headers.ts'
+import {addClientHeaders, addTrace, handOn, leavingQuery, withoutOwn, withoutOwnLogin} from './client-headers.ts'
 import {authenticated, authorized, checkOwnIdentity, type PendingAuth} from './credentials.ts'
 import {MultiRequest, type MultiRequestServices, type OperationContext, plainId} from './multi-request.ts'
 import {ownModel, ownModels} from './own-models.ts'
@@ -340,6 +340,7 @@ function headersOf(
   }
   addClientHeaders(headers, incoming, target, provider, services.ignored, is_passthrough)
   handOn(headers, incoming, is_translated)
+  addTrace(headers, call, call.attempts + 1, incoming.headers)
   Object.assign(headers, target.headers, call.guardrails?.headers)
   const type = incoming.headers['content-type']
   if (type !== undefined && body.kind !== 'none') headers['content-type'] = type

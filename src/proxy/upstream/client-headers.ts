@@ -1,8 +1,11 @@
 import {Refusal} from '../../base/errors.ts'
+import {attemptSpanId} from '../../base/ids.ts'
 import {parseJson} from '../../base/json-object.ts'
+import {readTracestate, traceparentOf} from '../../base/trace-context.ts'
 import {holdsOwnKey} from '../../identity/keys.ts'
 import type {OutgoingHeaders, Provider} from '../../providers/provider.ts'
 import {HOP_BY_HOP, isOwn, isOwnCookie, NEVER_FORWARDED} from '../../schema/headers.ts'
+import type {Work} from '../call/work.ts'
 import type {InboundRequest, RequestCredentials} from '../inbound/request.ts'
 import type {Uses} from '../services.ts'
 import type {Target} from '../targets/target.ts'
@@ -100,6 +103,24 @@ const HANDED_ON = [
   ['anthropic-beta', 'anthropic-beta'],
   ['anthropic-version', 'anthropic-version'],
 ] as const
+
+/**
+ * The trace of a client that sent one goes along, with the span of the attempt as the parent; a `traceparent` that is
+ * passed on as it came stays so. `tracestate` leaves with one alone, and within its rules.
+ */
+export function addTrace(
+  sent: OutgoingHeaders,
+  {trace, id}: Work,
+  attempt: number,
+  headers: InboundRequest['headers'],
+): void {
+  const {w3c, trace_id} = trace
+  if (w3c) sent.traceparent ??= traceparentOf(trace_id, attemptSpanId(id, attempt), w3c.is_sampled)
+  if (headers.tracestate === undefined) return
+  const state = w3c ? (w3c.state ?? '') : readTracestate(headers.tracestate)
+  if (sent.traceparent !== undefined && state !== '') sent.tracestate = state
+  else delete sent.tracestate
+}
 
 /** The version that a client speaks says nothing of a body that was written here. */
 const HANDED_ON_TOO = HANDED_ON.filter(([own]) => own !== 'anthropic-version')

@@ -13,7 +13,7 @@ import type {Call} from '../call/call.ts'
 import type {RequestCredentials} from '../inbound/request.ts'
 import type {Uses} from '../services.ts'
 import {resolveDestination, type Target} from '../targets/target.ts'
-import {addClientHeaders, handOn, withoutOwn, withoutOwnLogin} from './client-headers.ts'
+import {addClientHeaders, addTrace, handOn, withoutOwn, withoutOwnLogin} from './client-headers.ts'
 import {authenticated, authorized} from './credentials.ts'
 import {JSON_TYPE, writtenText} from './translate.ts'
 
@@ -148,6 +148,7 @@ export class SubRequests implements Upstream {
       Object.assign(headers, usualHeaders(provider, target.options))
       addClientHeaders(headers, call.incoming, target, provider, this.#services.ignored, false)
       handOn(headers, call.incoming, true)
+      addTrace(headers, call, Math.max(1, call.attempts), call.incoming.headers)
       Object.assign(headers, target.headers)
       withoutOwn(headers, target.headers, credentials, this.#services)
     }

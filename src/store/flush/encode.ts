@@ -9,7 +9,8 @@ import type {Detail, EntryValues, LedgerLine, RowValues} from './lines.ts'
 /**
  * A settlement as the journal holds it, up to three lines of JSON: the values of `ENTRY_COLUMNS`, whose text is what
  * the hash of the entry covers; where there is a row of the log, its `RowValues`; and its detail, which is stored
- * unchanged. Arrays, as this is done for every call.
+ * unchanged. Without a row the second line is the client's trace, if there is one. Arrays, as this is done for every
+ * call.
  */
 export function encodeSettlement(settlement: Settlement): string {
   const text = linesOf(settlement)
@@ -18,8 +19,9 @@ export function encodeSettlement(settlement: Settlement): string {
 
 function linesOf(settlement: Settlement): string {
   const entry = JSON.stringify(entryOf(settlement))
-  const {log} = settlement
-  return log ? `${entry}\n${JSON.stringify(rowOf(settlement, log))}\n${JSON.stringify(detailOf(log))}` : entry
+  const {log, w3c} = settlement
+  if (log) return `${entry}\n${JSON.stringify(rowOf(settlement, log))}\n${JSON.stringify(detailOf(log, w3c))}`
+  return w3c ? `${entry}\n${JSON.stringify(w3c)}` : entry
 }
 
 /** Whatever brought it: clients choose metadata and models. */
@@ -88,7 +90,7 @@ function rowOf({outcome, covers, ending}: Settlement, log: LogRecord): RowValues
 }
 
 /** The members that no column of the row has. */
-function detailOf(log: LogRecord): Detail {
+function detailOf(log: LogRecord, w3c: Settlement['w3c']): Detail {
   return {
     parent_span_id: nameOrNull(log.parent_span_id),
     span_name: nameOrNull(log.span_name),
@@ -115,6 +117,8 @@ function detailOf(log: LogRecord): Detail {
     hook_results: log.hook_results,
     mcp: log.mcp,
     similar: log.similar,
+    w3c: log.w3c ?? w3c,
+    span: log.span,
   }
 }
 

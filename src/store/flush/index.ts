@@ -6,7 +6,7 @@ import type {FlushTarget} from './target.ts'
 export {CHAIN_START, link} from './chain.ts'
 export {encodeSettlement} from './encode.ts'
 export {type Detail, ENTRY_COLUMNS, type LedgerLine, type RowEnding} from './lines.ts'
-export {decodeRecord, type FlushRecord, isEntry, nameOf} from './record.ts'
+export {decodeRecord, type FlushRecord, isEntry, nameOf, traceLine} from './record.ts'
 export {type FlushTarget, isRowFault, MarkMovedFault, type SetAsideRecord, type Slice} from './target.ts'
 
 /** The database that a writer flushes into. But for `binding` it can be handed to another thread. */

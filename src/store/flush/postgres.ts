@@ -20,7 +20,7 @@ import {
   type NewRow,
 } from './log-sums.ts'
 import {ADD_USAGE, ADD_WINDOW, POLICY_COLUMNS, type PolicySum, PolicySums} from './policies.ts'
-import {type FlushRecord, isEntry, LOG_COLUMNS, logValues, type SqlValue} from './record.ts'
+import {type FlushRecord, isEntry, isSpan, LOG_COLUMNS, logValues, type SqlValue} from './record.ts'
 import {HourlySums} from './sums.ts'
 import {
   ASIDE_COLUMNS,
@@ -46,6 +46,8 @@ const ENTRIES = ['writer', 'chain', ...ENTRY_COLUMNS]
 const INSERT_ENTRIES = copy('ledger_entries', ENTRIES)
 /** A row that comes again tells more of the same call: results of guardrails that the call did not wait for. */
 const INSERT_LOGS = `${copy('logs', LOG_COLUMNS)} on conflict (id) do update set detail = excluded.detail returning id, xmax = 0 as is_new`
+/** A span that is there, by its id or by its place in a trace, changes nothing. */
+const INSERT_SPANS = `${copy('logs', LOG_COLUMNS)} on conflict do nothing returning id`
 const TELL_AGAIN = 'update traffic.logs set detail = $1 where id = $2'
 const INSERT_FEEDBACK = `${copy('feedback', FEEDBACK_COLUMNS)} on conflict (id) do nothing`
 const INSERT_ASIDE = `${copy('set_aside', ['writer', ...ASIDE_COLUMNS])} on conflict do nothing`
@@ -160,9 +162,14 @@ function exact(sums: readonly object[]): string {
 /** Of a row that comes twice in the records, the later tells more; it counts with what the first has spent. */
 async function insertLogs(db: Db, records: readonly FlushRecord[], inserted: ReadonlySet<FlushRecord>): Promise<void> {
   const rows = new Map<string, NewRow>()
+  const spans: NewRow[] = []
   for (const record of records) {
     const {entry, row} = record
     if (!row) continue
+    if (isSpan(record)) {
+      spans.push({entry, row, spent: entry})
+      continue
+    }
     const [id] = row.values
     const first = rows.get(id)
     if (first) {
@@ -179,16 +186,31 @@ async function insertLogs(db: Db, records: readonly FlushRecord[], inserted: Rea
       : []
     rows.set(id, {entry, row, spent: spentOver(entry, earlier)})
   }
-  if (rows.size === 0) return
-  const values = [...rows.values()].map(({entry, row, spent}) => named(LOG_COLUMNS, logValues(entry, row, spent)))
-  const {rows: entries} = await run<{id: string; is_new: boolean}>(db, INSERT_LOGS, [JSON.stringify(values)])
+  if (rows.size + spans.length === 0) return
   const sums = new LogRowSums()
-  for (const {id, is_new} of entries) if (is_new) sums.add(rows.get(id)!)
+  if (rows.size > 0) {
+    const {rows: entries} = await run<{id: string; is_new: boolean}>(db, INSERT_LOGS, [valuesOf([...rows.values()])])
+    for (const {id, is_new} of entries) if (is_new) sums.add(rows.get(id)!)
+  }
+  if (spans.length > 0) for (const span of await insertSpans(db, spans)) sums.add(span)
   const {hours, latencies} = sums.rows
   if (hours.length > 0) await run(db, ADD_LOG_SUMS, [exact(hours)])
   if (latencies.length > 0) await run(db, ADD_LATENCIES, [exact(latencies)])
   const feedback = records.flatMap(hookFeedback)
   if (feedback.length > 0) await run(db, INSERT_FEEDBACK, [JSON.stringify(feedback)])
+}
+
+/** Inserts spans that are not there, and gives these: in one order, so that two processes never wait in a ring. */
+async function insertSpans(db: Db, spans: readonly NewRow[]): Promise<readonly NewRow[]> {
+  const by_id = new Map<string, NewRow>()
+  for (const span of spans) if (!by_id.has(span.row.values[0])) by_id.set(span.row.values[0], span)
+  const sorted = [...by_id.values()].toSorted((one, other) => (one.row.values[0] < other.row.values[0] ? -1 : 1))
+  const {rows} = await run<{id: string}>(db, INSERT_SPANS, [valuesOf(sorted)])
+  return rows.map(({id}) => by_id.get(id)!)
+}
+
+function valuesOf(rows: readonly NewRow[]): string {
+  return JSON.stringify(rows.map(({entry, row, spent}) => named(LOG_COLUMNS, logValues(entry, row, spent))))
 }
 
 /** Statements of 500 rows or 4 MB at most. */

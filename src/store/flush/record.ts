@@ -1,4 +1,5 @@
 import {withPrincipal} from '../../schema/principal.ts'
+import {isReceived} from '../../schema/received-spans.ts'
 import type {Settlement} from '../../schema/records.ts'
 import type {LogsTable} from '../tables/traffic.ts'
 import {encodeSettlement} from './encode.ts'
@@ -61,8 +62,11 @@ export const LOG_COLUMNS = [
 /** `<call id>:<attempt>`, to be named in reports. */
 export const nameOf = ({entry}: FlushRecord): string => `${entry.call_id}:${entry.attempt}`
 
+/** A span of an application: one that comes again, by its ids in its workspace, changes nothing. */
+export const isSpan = ({entry}: FlushRecord): boolean => isReceived(entry.endpoint) && !isEntry({entry})
+
 /** A call that never left has a row of the log and no entry of the ledger. */
-export const isEntry = ({entry}: FlushRecord): boolean => entry.attempt !== 0
+export const isEntry = ({entry}: Pick<FlushRecord, 'entry'>): boolean => entry.attempt !== 0
 
 /**
  * Reads a record of the journal (`encodeSettlement`). Throws with a sentence when no entry can be made of it; it never
@@ -73,6 +77,7 @@ export function decodeRecord(payload: Buffer): FlushRecord {
   const entry_end = text.indexOf('\n')
   if (entry_end < 0) return recordOf(text, null)
   const row_end = text.indexOf('\n', entry_end + 1)
+  if (row_end < 0) return recordOf(text.slice(0, entry_end), null)
   const values = JSON.parse(text.slice(entry_end + 1, row_end)) as RowValues
   return recordOf(text.slice(0, entry_end), {values, detail: text.slice(row_end + 1)})
 }
@@ -120,6 +125,14 @@ function named(values: EntryValues): LedgerLine {
     counter_keys: values[25],
   }
 }
+
+/** The line behind the entry of a record without a row: the client's trace. Undefined where there is none. */
+export function traceLine(payload: Buffer): string | undefined {
+  const end = payload.indexOf(LINE_END)
+  return end < 0 ? undefined : payload.toString('utf8', end + 1)
+}
+
+const LINE_END = 0x0a
 
 /** The values of `LOG_COLUMNS`. */
 export function logValues(entry: LedgerLine, {values, detail}: FlushedRow, spent: RowCost): SqlValue[] {

@@ -20,7 +20,7 @@ import {
   type NewRow,
 } from './log-sums.ts'
 import {ADD_USAGE, ADD_WINDOW, POLICY_COLUMNS, PolicySums} from './policies.ts'
-import {type FlushRecord, isEntry, LOG_COLUMNS, logValues} from './record.ts'
+import {type FlushRecord, isEntry, isSpan, LOG_COLUMNS, logValues} from './record.ts'
 import {prepareCall} from './sqlite-call.ts'
 import {HourlySums} from './sums.ts'
 import {
@@ -62,6 +62,7 @@ function target(raw: Sqlite.Database, packs_folder: string, writer: string, epoc
   const insertCall = prepareCall(raw, writer)
   const insertEntry = raw.prepare(insert('ledger_entries', [...ENTRY_COLUMNS, 'writer', 'chain'], '(call_id, attempt)'))
   const insertLog = raw.prepare(insert('logs', LOG_COLUMNS, '(id)'))
+  const insertSpan = raw.prepare(insert('logs', LOG_COLUMNS, ''))
   const tellAgain = raw.prepare('update traffic.logs set detail = ? where id = ?')
   const insertFeedback = raw.prepare(insert('feedback', FEEDBACK_COLUMNS, '(id)'))
   const insertAside = raw.prepare(insert('set_aside', ['writer', ...ASIDE_COLUMNS], '(writer, segment, position)'))
@@ -83,8 +84,11 @@ function target(raw: Sqlite.Database, packs_folder: string, writer: string, epoc
    * Gives the row when the log did not have it; one that comes again tells more of the same call: results of guardrails
    * that the call did not wait for.
    */
-  const insertRow = ({entry, row}: FlushRecord, is_counted: boolean): NewRow | undefined => {
+  const insertRow = (record: FlushRecord, is_counted: boolean): NewRow | undefined => {
+    const {entry, row} = record
     if (!row) return undefined
+    if (isSpan(record))
+      return insertSpan.run(...logValues(entry, row, entry)).changes === 1 ? {entry, row, spent: entry} : undefined
     if (!is_counted) return void tellAgain.run(row.detail, row.values[0])
     const before = earlierAttempts(entry, row)
     const entries = before ? (earlier.all(entry.call_id, before.first, before.last) as EarlierEntry[]) : []

@@ -42,6 +42,8 @@ export class JournalExport<T> {
   #turn: Promise<void> | undefined
   #cancel: (() => void) | undefined
   #closing = false
+  /** There is no room for what is before it. */
+  #lets_go_to: Mark = {segment: 0, position: 0}
 
   constructor(options: JournalExportOptions<T>) {
     this.#options = options
@@ -66,6 +68,15 @@ export class JournalExport<T> {
     // while a receiver rests for long, what is too much is passed over and counted before its segments are gone
     if (is_next_segment && this.#options.delivery.isWaiting) this.#options.delivery.recheck()
     this.#soon(this.#options.delay_ms)
+  }
+
+  /** There is no room for what waits: it is passed over, and counted. */
+  passOver(): void {
+    this.#lets_go_to = this.#until
+    if (this.#options.delivery.isWaiting) this.#options.delivery.recheck()
+    this.#cancel?.()
+    this.#cancel = undefined
+    if (!this.#turn && !this.#closing) this.#begin()
   }
 
   /** Sends what waits at once, and resolves when nothing is being sent. */
@@ -126,7 +137,7 @@ export class JournalExport<T> {
       if (is_partial) counts.dropped += left
       if (left === 0 || is_partial) {
         this.#move(end)
-        if (items.length > 0) await saveMark(end)
+        if (records.length > 0) await saveMark(end)
       }
       if (this.#closing) return delay_ms
     }
@@ -134,7 +145,7 @@ export class JournalExport<T> {
   }
 
   get #isFull(): boolean {
-    return this.behind_bytes > this.#options.most_bytes
+    return isBefore(this.#mark, this.#lets_go_to) || this.behind_bytes > this.#options.most_bytes
   }
 
   #isTooMuch(records: readonly ExportedRecord[]): boolean {

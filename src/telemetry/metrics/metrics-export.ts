@@ -60,6 +60,13 @@ export class MetricsExport {
     if (isBefore(this.#until, mark)) this.#until = mark
   }
 
+  /** Sums take no room: what is read into them is lost only with the process. */
+  passOver(): void {
+    this.#sum()
+      .then(() => this.#passed(this.#read))
+      .catch(this.#options.onFault)
+  }
+
   async flush(): Promise<void> {
     this.#begin()
     await this.#turn
@@ -98,12 +105,17 @@ export class MetricsExport {
   }
 
   async #run(): Promise<void> {
-    const {sums, delivery, saveMark, onPassed, now} = this.#options
+    const {sums, delivery, now} = this.#options
     await this.#sum()
     const read = this.#read
     const metrics = sums.metrics(now() * 1000)
     if (metrics.length === 0) return
     if ((await delivery.deliver(metrics, () => !this.#closing)) > 0) return
+    await this.#passed(read)
+  }
+
+  async #passed(read: Mark): Promise<void> {
+    const {onPassed, saveMark} = this.#options
     if (!isBefore(this.#mark, read)) return
     this.#mark = read
     onPassed(read)

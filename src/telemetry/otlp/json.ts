@@ -31,6 +31,7 @@ function span(of: OtlpSpan) {
   return {
     traceId: of.trace_id,
     spanId: of.span_id,
+    ...(of.trace_state !== undefined && {traceState: of.trace_state}),
     ...(of.parent_span_id !== null && {parentSpanId: of.parent_span_id}),
     name: text(of.name),
     kind: of.kind,

@@ -35,6 +35,8 @@ export interface OtlpSpan {
   readonly trace_id: string
   readonly span_id: string
   readonly parent_span_id: string | null
+  /** `tracestate` of the client's trace. */
+  readonly trace_state?: string
   readonly name: string
   readonly kind: SpanKind
   readonly start_us: number

@@ -37,6 +37,7 @@ function items(out: WireWriter, batch: OtlpBatch): void {
 function span(out: WireWriter, of: OtlpSpan): void {
   out.hex(1, of.trace_id)
   out.hex(2, of.span_id)
+  if (of.trace_state !== undefined) out.string(3, of.trace_state)
   if (of.parent_span_id !== null) out.hex(4, of.parent_span_id)
   out.string(5, of.name)
   out.int(6, of.kind)

@@ -5,7 +5,7 @@ import {AttributeList} from './attributes.ts'
 import {answerFacts, type CallBodies, readBodies, requestFacts} from './body-facts.ts'
 import {boundedJson} from './bounded.ts'
 import {guardrailSpans} from './guardrail-spans.ts'
-import {derivedSpanId, spanIdOf, traceIdOf} from './ids.ts'
+import {attemptSpanId, derivedSpanId, spanIdOf, traceIdOf} from './ids.ts'
 import {mcpSpans} from './mcp-spans.ts'
 import {contentOf} from './messages.ts'
 import {operationOf, providerName, routeOf} from './operations.ts'
@@ -44,7 +44,7 @@ function clientSpan(record: ExportedRecord, bodies: CallBodies, services: SpanSe
   const upstream_us = row ? Math.max(0, row.detail.last_byte_ms - row.detail.overhead_ms) * 1000 : end_us - start_us
   return {
     trace_id: traceIdOf(entry.trace_id),
-    span_id: derivedSpanId('attempt', call_id, attempt),
+    span_id: attemptSpanId(call_id, attempt),
     parent_span_id: serverId(call_id),
     name: model === null ? operation : `${operation} ${model}`,
     kind: SPAN_KINDS.client,

@@ -15,10 +15,7 @@ export function spanIdOf(text: string | null): string | null {
   return SPAN.test(text) && text !== NO_SPAN ? text : hash('sha256', text, 'hex').slice(0, 16)
 }
 
-/** A span id that the same words always give: what is sent twice after a kill is the same span. */
-export function derivedSpanId(...words: readonly (string | number)[]): string {
-  return hash('sha256', words.join('\0'), 'hex').slice(0, 16)
-}
+export {attemptSpanId, derivedSpanId} from '../../base/ids.ts'
 
 const NO_TRACE = '0'.repeat(32)
 const NO_SPAN = '0'.repeat(16)

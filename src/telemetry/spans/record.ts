@@ -1,5 +1,7 @@
 import {parseJson} from '../../base/json-object.ts'
-import {type Detail, decodeRecord, type LedgerLine, type RowEnding} from '../../store/flush/index.ts'
+import type {ClientTrace} from '../../base/trace-context.ts'
+import {isReceived} from '../../schema/received-spans.ts'
+import {type Detail, decodeRecord, type LedgerLine, type RowEnding, traceLine} from '../../store/flush/index.ts'
 import type {LogBodiesTable} from '../../store/tables/traffic.ts'
 
 /** A row of the log, as the journal has it. */
@@ -20,19 +22,27 @@ export interface ExportedRecord {
   readonly entry: LedgerLine
   /** Null of an attempt whose row another one writes. */
   readonly row: ExportedRow | null
+  /** Of a client that sent a `traceparent`. */
+  readonly w3c?: ClientTrace | undefined
   bodies: LogBodiesTable | null
 }
 
-/** Undefined for a record that cannot be read: the flusher reports it. */
+/** Undefined for one that is not exported, and for one that cannot be read: the flusher reports it. */
 export function exportedRecord(payload: Buffer): ExportedRecord | undefined {
   try {
     const {entry, row} = decodeRecord(payload)
-    if (!row) return {entry, row: null, bodies: null}
+    // a span that came from an application has its own way to collectors
+    if (isReceived(entry.endpoint)) return undefined
+    if (!row) {
+      const line = traceLine(payload)
+      return {entry, row: null, w3c: line === undefined ? undefined : (parseJson(line) as ClientTrace), bodies: null}
+    }
     const [id, span_id, created_at, status, metadata, , cache_status, retry_count, , , , ending = 'call'] = row.values
     const detail = parseJson(row.detail) as Detail
     return {
       entry,
       row: {id, span_id, created_at, status, metadata, cache_status, retry_count, ending, detail},
+      w3c: detail.w3c,
       bodies: null,
     }
   } catch {

@@ -19,6 +19,8 @@ export interface Surroundings {
   /** Processors that subjects may run on, and those for the provider; undefined for all. */
   readonly processors: string | undefined
   readonly load_processors: string | undefined
+  /** Settings of a subject of ours. */
+  readonly env?: Readonly<Record<string, string>>
 }
 
 /** A subject is not measured because this machine lacks something; `message` says what. */

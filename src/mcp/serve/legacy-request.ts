@@ -56,7 +56,7 @@ export async function answerLegacy(message: RpcRequest, facts: LegacyFacts): Pro
   })
   if (message.method === 'ping') return ok('{}')
   const trace = traceOf(metaOf(message.params), exchange.request.headers, exchange.at_ms)
-  const client_info = session ? parsed(session.client_info) : null
+  const client_info = session?.client ?? null
   const of_session = {trace, version, client_info, session_digest: session?.digest}
   const newRecord = (of: RpcRequest) => recordOf(exchange, of, of_session, parts.services)
   let record = newRecord(message)
@@ -210,10 +210,8 @@ class LegacyServing {
     const running = this.#running
     const forget = session?.opened(this.#message.id, running)
     // a client without a session has nothing to come back to; one with a session gets the answer when it resumes
-    const left = () => {
-      if (!session) running.cancel()
-    }
-    reply.gone.addEventListener('abort', left, {once: true})
+    const left = () => running.cancel()
+    if (!session) reply.gone.addEventListener('abort', left, {once: true})
     running.sink = async message => {
       if (this.#guarded?.withholds || !reply.may_stream) return
       if (!isWanted(message, session ? (session.log_level ?? 'debug') : null)) return
@@ -234,7 +232,7 @@ class LegacyServing {
       throw fault
     } finally {
       running.sink = null
-      reply.gone.removeEventListener('abort', left)
+      if (!session) reply.gone.removeEventListener('abort', left)
       forget?.()
     }
   }

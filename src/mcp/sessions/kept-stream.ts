@@ -22,7 +22,8 @@ export function readEventId(text: string): {readonly stream_id: string; readonly
  * ids cannot be guessed, and name it alone.
  */
 export class KeptStream {
-  readonly id = randomBytes(16).toString('base64url')
+  readonly #onNamed: (stream: KeptStream) => void
+  #id: string | undefined
   readonly #events: {readonly number: number; readonly text: string; readonly has_id: boolean}[] = []
   #bytes = 0
   #last = 0
@@ -30,6 +31,24 @@ export class KeptStream {
   #dropped = 0
   #is_over = false
   #taker: EventTaker | null = null
+
+  /** `onNamed`: called when it gets its id, with its first event. Most calls are answered without one. */
+  constructor(onNamed: (stream: KeptStream) => void) {
+    this.#onNamed = onNamed
+  }
+
+  get id(): string {
+    if (this.#id === undefined) {
+      this.#id = randomBytes(16).toString('base64url')
+      this.#onNamed(this)
+    }
+    return this.#id
+  }
+
+  /** False while nothing can come back to it. */
+  get is_named(): boolean {
+    return this.#id !== undefined
+  }
 
   get is_over(): boolean {
     return this.#is_over

@@ -1,5 +1,6 @@
 import {createHash} from 'node:crypto'
 import type {JsonObject} from '../../base/json-member.ts'
+import {parsed} from '../../base/json-object.ts'
 import type {McpServer} from '../call/server.ts'
 import type {LegacySession} from '../upstream/upstream.ts'
 import type {McpLogLevel} from '../wire/envelope.ts'
@@ -37,6 +38,8 @@ export class ClientSession {
   readonly version: LegacyVersion
   readonly server_id: string
   readonly client_info: string
+  /** The same, read. */
+  readonly client: unknown
   readonly client_capabilities: string
   readonly capabilities: JsonObject
   log_level: McpLogLevel | null
@@ -58,6 +61,7 @@ export class ClientSession {
     this.version = facts.version
     this.server_id = facts.server.id
     this.client_info = facts.client_info
+    this.client = parsed(facts.client_info)
     this.client_capabilities = facts.client_capabilities
     this.capabilities = facts.capabilities
     this.log_level = facts.log_level
@@ -87,10 +91,10 @@ export class ClientSession {
 
   /** A stream for a call, which can be resumed; the oldest goes for one too many. */
   newStream(): KeptStream {
-    const stream = new KeptStream()
-    this.#kept.set(stream.id, stream)
-    if (this.#kept.size > MOST_STREAMS) this.#kept.delete(this.#kept.keys().next().value!)
-    return stream
+    return new KeptStream(stream => {
+      this.#kept.set(stream.id, stream)
+      if (this.#kept.size > MOST_STREAMS) this.#kept.delete(this.#kept.keys().next().value!)
+    })
   }
 
   /** The stream of a call, also for a while after its end. */
@@ -98,8 +102,8 @@ export class ClientSession {
     return this.#kept.get(id)
   }
 
-  forgetStream({id}: KeptStream): void {
-    this.#kept.delete(id)
+  forgetStream(stream: KeptStream): void {
+    if (stream.is_named) this.#kept.delete(stream.id)
   }
 
   /** Cancels all open calls that bear an id. */

@@ -91,7 +91,7 @@ export class Sessions {
     const now = this.#services.now()
     if (!known || known.session.server_id !== server.id || known.principal !== principalOf(caller))
       throw new McpFault('session_unknown')
-    if (await this.#isOver(known, now)) {
+    if (this.#hasEnded(known, now) && (await this.#isOver(known, now))) {
       await this.end(known.session)
       throw new McpFault('session_unknown')
     }

@@ -62,7 +62,7 @@ export interface DataPlane {
   readonly cache_port: CachePort
   readonly ask_again: AskAgain
   /** Its part of the page of metrics, in pieces. */
-  metrics(): Promise<readonly Buffer[]>
+  metrics(): Promise<readonly string[]>
   /** Metrics that are few. */
   readonly registry: Registry
   /** All that calls hold in memory of the database. */
@@ -193,7 +193,7 @@ export async function openDataPlane({
     ...{proxy, services, records, limits, secrets},
     cache_port: servedCachePort({cache, db: file?.db ?? store.db, now, services}),
     ask_again: openAsking(services),
-    metrics: async () => [Buffer.from(await registry.metrics()), await metrics.page()],
+    metrics: async () => [await registry.metrics(), ...(await metrics.page())],
     registry,
     remembered: [...known.remembered, ...proxy.remembered, ...secrets.remembered, prices, nearAnswers(cache)],
     unready: () =>

@@ -137,9 +137,7 @@ export async function openServing(directory: DataDir, parts: RootParts): Promise
   const answers = new OpenAnswers()
   const ingest = openIngest({plane, store, log})
   const faces = {services, scim, sign_in, oauth: oauth.services, ingest}
-  const page = shared(async () =>
-    Buffer.concat([...(await plane.metrics()), ...(await textsOf(mcp, background, ingest))]),
-  )
+  const page = shared(async () => bytesOf([...(await plane.metrics()), ...(await textsOf(mcp, background, ingest))]))
   const parts_of_servers = {settings, log, governor, answers, plane, mcp, ...faces, page}
   await openMetricsPushOf({settings, log, page, registry: plane.registry, stack})
   const mcp_server = settings.mcp_port === undefined ? null : openMcpServer(parts_of_servers)
@@ -326,8 +324,18 @@ function openServer(parts: ServerParts, mcp_server: FastifyInstance | null) {
   })
 }
 /** The parts of the page of metrics that are short. */
-async function textsOf(...parts: readonly {metrics(): Promise<string>}[]): Promise<Buffer[]> {
-  return (await Promise.all(parts.map(part => part.metrics()))).map(text => Buffer.from(text))
+function textsOf(...parts: readonly {metrics(): Promise<string>}[]): Promise<string[]> {
+  return Promise.all(parts.map(part => part.metrics()))
+}
+
+/** The bytes of slices of a text; others have their turn between two. */
+async function bytesOf(slices: readonly string[]): Promise<Buffer> {
+  const all: Buffer[] = []
+  for (const slice of slices) {
+    all.push(Buffer.from(slice))
+    await new Promise(resolve => setImmediate(resolve))
+  }
+  return Buffer.concat(all)
 }
 
 /** Runs `work` once for all callers while it is in progress: a page of metrics takes megabytes. */

@@ -8,11 +8,7 @@ import type {DataDir} from '../store/data-dir.ts'
 import type {Store} from '../store/database.ts'
 import type {StoreOptions} from '../store/dialect/index.ts'
 import type {TargetOptions} from '../store/flush/index.ts'
-import {
-  type JournalEvent,
-  type JournalStatus,
-  openJournal,
-} from '../store/journal/index.ts'
+import {type JournalEvent, type JournalStatus, openJournal} from '../store/journal/index.ts'
 import {openMark} from '../store/journal-marks.ts'
 import {readOwner} from '../store/owner.ts'
 import {BodyQueue} from './bodies.ts'

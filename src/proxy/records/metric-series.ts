@@ -21,10 +21,10 @@ const METHODS: ReadonlySet<string> = new Set(['GET', 'POST', 'PUT', 'DELETE', 'P
 const MAX_STATUSES = 16
 /**
  * How much of the page label sets may take, in characters. A set that comes when there is no more room counts under
- * labels that are all `other`. Durations take thirty times what counts do, so that they have a room of their own.
+ * labels that are all `other`. Durations take forty times what counts do, so that they have a room of their own.
  */
-const COUNTERS_CHARS = 1_000_000
-const TIMES_CHARS = 6_500_000
+const COUNTERS_CHARS = 900_000
+const TIMES_CHARS = 3_300_000
 /** The part of it that is for labels whose values are known beforehand: misspelt names leave room for real ones. */
 const KEPT_FOR_KNOWN = 0.1
 /** The key of all that has no labels of its own. */

@@ -51,7 +51,7 @@ export function circuitMetric(registry: Registry, circuits: Circuits, now: () =>
 /**
  * Counts calls for /metrics, in the names of the compatible product. Labels are bounded before they are label sets:
  * whatever callers and providers say, a method, status or model that is not known is `other`, and the page stays below
- * 9 MB. `page` gives the Prometheus text format (0.0.4).
+ * 5 MB. `page` gives the Prometheus text format (0.0.4).
  */
 export function callMetrics({
   registry,
@@ -60,7 +60,7 @@ export function callMetrics({
   isKnownModel,
   buckets = DEFAULT_BUCKETS,
   has_compatible_names = false,
-}: MetricsOptions): CallMetrics & {page(): Promise<Buffer>} {
+}: MetricsOptions): CallMetrics & {page(): Promise<readonly string[]>} {
   const {model: with_model} = wanted
   const extraOf = extraLabels(wanted, names)
   let live = 0

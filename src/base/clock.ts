@@ -1,13 +1,16 @@
-let last_ms = Number.NaN
-let last_text = ''
+/** A call writes the time of its begin and the time of its end, and others run meanwhile. */
+const KEPT_TIMES = 256
+const kept_ms = new Float64Array(KEPT_TIMES).fill(Number.NaN)
+const kept_texts: string[] = new Array(KEPT_TIMES).fill('')
 
 /** `ms` since the epoch as ISO 8601 UTC with milliseconds. Calls of one millisecond share the text. */
 export function isoTime(ms: number): string {
-  if (ms !== last_ms) {
-    last_text = new Date(ms).toISOString()
-    last_ms = ms
+  const place = ms & (KEPT_TIMES - 1)
+  if (ms !== kept_ms[place]) {
+    kept_texts[place] = new Date(ms).toISOString()
+    kept_ms[place] = ms
   }
-  return last_text
+  return kept_texts[place]!
 }
 
 /**

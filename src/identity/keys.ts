@@ -1,4 +1,4 @@
-import {createHash, randomBytes} from 'node:crypto'
+import {hash, randomBytes} from 'node:crypto'
 import type {IncomingHttpHeaders} from 'node:http'
 import {ownHeaders, type Prefix} from '../schema/headers.ts'
 
@@ -49,7 +49,7 @@ export function isSessionToken(sent: string): boolean {
 
 /** SHA-256 in 64 hex digits. A key has 256 bits of chance, so a slow hash would add nothing. */
 export function hashKey(key: string): string {
-  return createHash('sha256').update(key).digest('hex')
+  return hash('sha256', key)
 }
 
 /** Enough to tell keys apart, too little to guess one: `gk-ab…wxyz`. */

@@ -255,5 +255,10 @@ function textsOf(text: string | undefined): Record<string, string> {
 const KEPT = ['accept', 'content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name', 'user-agent'] as const
 
 function kept(headers: ClientRequest['headers']): Record<string, string> {
-  return Object.fromEntries(KEPT.flatMap(name => (typeof headers[name] === 'string' ? [[name, headers[name]]] : [])))
+  const found: Record<string, string> = {}
+  for (const name of KEPT) {
+    const value = headers[name]
+    if (typeof value === 'string') found[name] = value
+  }
+  return found
 }

@@ -48,17 +48,19 @@ const NOTHING = {}
 /** W3C Trace Context and Baggage: visible ASCII and blanks. */
 const CARRIED = /^[\x20-\x7e]{1,8192}$/
 
+const BOTH = ['tracestate', 'baggage'] as const
+const BAGGAGE = ['baggage'] as const
+
 /** `tracestate` means nothing without the `traceparent` that it came with; baggage stays by itself. */
 function carriedBy(headers: HeaderFields, meta: JsonObject | undefined, is_traced: boolean): Record<string, string> {
-  const names = is_traced ? ['tracestate', 'baggage'] : ['baggage']
-  return Object.fromEntries(
-    names.flatMap(name => {
-      const value = own(meta, name) === undefined ? headerValue(headers, name) : undefined
-      if (value === undefined || !CARRIED.test(value)) return []
-      const kept = name === 'tracestate' ? readTracestate(value) : value
-      return kept === '' ? [] : [[name, kept]]
-    }),
-  )
+  const carried: Record<string, string> = {}
+  for (const name of is_traced ? BOTH : BAGGAGE) {
+    const value = own(meta, name) === undefined ? headerValue(headers, name) : undefined
+    if (value === undefined || !CARRIED.test(value)) continue
+    const kept = name === 'tracestate' ? readTracestate(value) : value
+    if (kept !== '') carried[name] = kept
+  }
+  return carried
 }
 
 /** The edit of `params` that hands the trace on, with our span as its parent. */

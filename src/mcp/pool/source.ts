@@ -1,4 +1,4 @@
-import {createHash} from 'node:crypto'
+import {hash} from 'node:crypto'
 import {LRUCache} from 'lru-cache'
 import {type JsonObject, own} from '../../base/json-member.ts'
 import {parsedObject} from '../../base/json-object.ts'
@@ -220,13 +220,13 @@ function usable(outcome: CredentialOutcome): UpstreamCredential {
 function keyOf(client: UpstreamClient, credential: UpstreamCredential): string {
   const {server, caller, session_id, client_capabilities, client_info} = client
   const owner = ownerOf(caller)
-  const digest = createHash('sha256')
+  let parts = ''
   for (const part of [owner, client_capabilities, client_info, credential.connection_hash])
-    digest.update(`${part.length} ${part}`)
+    parts += `${part.length} ${part}`
   const {sign_in} = credential
   const person = sign_in ? `${encodeURIComponent(sign_in.user_id)}@${sign_in.connected_at}` : '-'
   const place = `${server.integration_id} ${server.version} ${server.id}`
-  return `${place} ${session_id ?? '-'} ${person} ${digest.digest('base64url')}`
+  return `${place} ${session_id ?? '-'} ${person} ${hash('sha256', parts, 'base64url')}`
 }
 
 /** A sign-in of a person at a server. */

@@ -117,7 +117,7 @@ export async function openDataPlane({
 }: DataPlaneParts): Promise<DataPlane> {
   const memory = new PriceCache(pricing, now)
   const registry = new Registry()
-  collectProcessMetrics(registry, 'node_')
+  const watchLoop = collectProcessMetrics(registry, 'node_')
   const names = createNames()
   const {labels, has_compatible_names, http_s, ms} = prometheusSettings(settings)
   const metrics = callMetrics({
@@ -193,7 +193,11 @@ export async function openDataPlane({
     ...{proxy, services, records, limits, secrets},
     cache_port: servedCachePort({cache, db: file?.db ?? store.db, now, services}),
     ask_again: openAsking(services),
-    metrics: async () => [await registry.metrics(), ...(await metrics.page())],
+    metrics: async () => {
+      const text = await registry.metrics()
+      watchLoop() // after the first reading, which would find nothing measured
+      return [text, ...(await metrics.page())]
+    },
     registry,
     remembered: [...known.remembered, ...proxy.remembered, ...secrets.remembered, prices, nearAnswers(cache)],
     unready: () =>

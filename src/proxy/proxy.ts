@@ -173,12 +173,14 @@ async function proxy(request: ClientRequest, relay: ResponseWriter, plane: Whole
       state.settle()
       return proxy(plain, relay, plane, {...side, tools: null})
     }
+    const checked_from = services.steady()
     const admission = services.limits.admit(caller.limits, call.id, incoming.at_ms)
     const admitted =
       admission instanceof Promise
         ? await state.wait('admitting_caller', admission, late => late?.release())
         : admission
     if (admitted) call.admissions.push(admitted)
+    if (caller.limits.length > 0) services.metrics.took('rate_limits', services.steady() - checked_from)
     if (models.takes(incoming)) {
       const list = await state.wait('resolving', models.answer(call))
       if (list) {

@@ -195,9 +195,14 @@ export interface Prices {
   charges(provider: string): boolean
 }
 
+/** A step of a call whose time is counted by itself: the check of the key's limits, and the look into the cache. */
+export type TimedStep = 'rate_limits' | 'cache'
+
 /** The counts of the data plane for /metrics. */
 export interface CallMetrics {
   ended(facts: EndedCall): void
+  /** Counts the milliseconds of a step, where the call has it. */
+  took(step: TimedStep, ms: number): void
   live(count: number): void
 }
 

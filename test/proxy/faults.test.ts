@@ -79,7 +79,7 @@ async function plane(
       recover: async () => undefined,
       add: async () => undefined,
     },
-    metrics: {ended: () => undefined, live: () => undefined},
+    metrics: {ended: () => undefined, took: () => undefined, live: () => undefined},
     cache: null,
     fileStore: () => {
       throw new Error('no shelf')

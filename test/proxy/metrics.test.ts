@@ -167,6 +167,39 @@ afterAll(async () => {
   await provider.close()
 })
 
+test('the check of limits and the look into the cache are timed where a call has them', async () => {
+  const before = (await (await gateway.call('/metrics')).text()).split('\n')
+  const countOf = (lines: readonly string[], name: string) =>
+    Number(lines.find(line => line.startsWith(`${name}_count `))?.split(' ')[1] ?? 0)
+  provider.answer((_heard, response) =>
+    response.writeHead(200, {'content-type': 'application/json'}).end(JSON.stringify(chatReply('m'))),
+  )
+  const place = {provider: 'openai', custom_host: provider.url}
+  const ask = async (config: object) =>
+    (
+      await gateway.chat(
+        {model: 'm', messages: [{role: 'user', content: 'hi'}]},
+        {'x-gateway-config': JSON.stringify({...place, ...config})},
+      )
+    ).arrayBuffer()
+  await ask({})
+  await ask({cache: {mode: 'simple'}})
+  await ask({cache: {mode: 'simple'}})
+  const page = (await (await gateway.call('/metrics')).text()).split('\n')
+  const cache = 'llm_cache_processing_duration_milliseconds'
+  expect(countOf(page, cache) - countOf(before, cache)).toBe(2)
+  expect(page).toContain(`# TYPE ${cache} histogram`)
+  expect(page.filter(line => line.startsWith(`${cache}_bucket{le="`))).toHaveLength(23)
+  const limits = 'api_key_rate_limit_check_duration_milliseconds'
+  expect(countOf(page, limits)).toBe(0)
+  const metrics = opened({}, () => true)
+  metrics.took('rate_limits', 0.2)
+  metrics.took('rate_limits', 7)
+  const text = (await metrics.page()).join('')
+  expect(text).toContain(`${limits}_bucket{le="0.1"} 0\n${limits}_bucket{le="1"} 1\n`)
+  expect(text).toContain(`${limits}_sum 7.2\n${limits}_count 2\n`)
+})
+
 test('a status that nobody knows is other', async () => {
   for (let status = 200; status < 1000; status += 7) {
     provider.answer((_heard, response) =>

@@ -133,6 +133,21 @@ async function close(client: Peer) {
 }
 
 describe('opening a session', () => {
+  test('hands the trace of the client on, with the span of the session as its parent', async () => {
+    const trace_id = '4bf92f3577b34da6a3ce929d0e0e4736'
+    const traceparent = `00-${trace_id}-00f067aa0ba902b7-01`
+    const {client, upstream} = await session({...OWN_KEY, traceparent, tracestate: 'vendor=1'})
+    const sent = upstream.request.headers
+    expect(sent.traceparent).toMatch(new RegExp(`^00-${trace_id}-[0-9a-f]{16}-01$`))
+    expect(sent.traceparent).not.toBe(traceparent)
+    expect(sent.tracestate).toBe('vendor=1')
+    await close(client)
+    const without = await session({...OWN_KEY, tracestate: 'vendor=1'})
+    expect(Object.keys(without.upstream.request.headers)).not.toContain('tracestate')
+    expect(Object.keys(without.upstream.request.headers)).not.toContain('traceparent')
+    await close(without.client)
+  })
+
   test('asks the provider with its own key and the model alone, and answers with what it chose', async () => {
     const {client, upstream, headers} = await session({
       ...OWN_KEY,

@@ -238,7 +238,7 @@ export class SimulatedWorld {
       },
       findPolicies: () => null,
       limits: this.#limits,
-      metrics: {ended: nothing, live: nothing},
+      metrics: {ended: nothing, took: nothing, live: nothing},
       cache: {
         cache,
         flights: createFlights({

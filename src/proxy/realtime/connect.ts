@@ -18,6 +18,7 @@ import type {Admission, Caller, Uses} from '../services.ts'
 import {atModel} from '../targets/model-place.ts'
 import {filledAnew} from '../targets/open-target.ts'
 import {checkManaged, type Target} from '../targets/target.ts'
+import {addTrace} from '../upstream/client-headers.ts'
 import {keyFor} from '../upstream/credentials.ts'
 import {maskOf} from '../upstream/sent-secrets.ts'
 import type {SubRequestServices} from '../upstream/sub-requests.ts'
@@ -82,6 +83,7 @@ export function connect(
     reported_model: null,
     upstream_url: target.destination!.origin + opens.path.split('?', 1)[0],
   }
+  addTrace(opens.headers, call, call.attempts, upgrade.incoming.headers)
   const work = openWork(call, facts, null, services)
   const renewal = async (renewed: Target) => {
     const request = await sessionRequest(renewed, upgrade, parts)

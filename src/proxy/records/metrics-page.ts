@@ -1,3 +1,4 @@
+import type {TimedStep} from '../services.ts'
 import {type Durations, type MetricBuckets, newDurations, observe} from './metric-buckets.ts'
 
 /** All that is counted under one set of labels: plain numbers, for every call adds to them. */
@@ -42,7 +43,11 @@ export interface CountedCalls {
   readonly unknown: readonly UnpricedCalls[]
   /** Calls that were counted under labels that are all `other`, for want of room. */
   readonly dropped: number
+  readonly steps: StepTimes
 }
+
+/** How long steps of calls took; null where none was measured. */
+export type StepTimes = Record<TimedStep, Durations | null>
 
 interface PageCounter<T> {
   readonly name: string
@@ -133,6 +138,18 @@ const HISTOGRAMS: readonly PageHistogram[] = [
   },
 ]
 
+/** These have no labels but the bounds: two more histograms of every label set would leave room for fewer sets. */
+const STEPS: Readonly<Record<TimedStep, {readonly name: string; readonly help: string}>> = {
+  rate_limits: {
+    name: 'api_key_rate_limit_check_duration_milliseconds',
+    help: 'The check of the limits and budgets of the caller.',
+  },
+  cache: {
+    name: 'llm_cache_processing_duration_milliseconds',
+    help: 'The look into the cache, without the wait for a call that brings the same answer.',
+  },
+}
+
 /** Characters of a value, mostly: a trillion calls. */
 const VALUE_CHARS = 13
 /** Characters of ` {}` and the line's end, and of `_bucket` with its `le`. */
@@ -177,6 +194,14 @@ export function observeAll({durations}: CallTimes, times: TimesOfCall, buckets: 
   }
 }
 
+/** Counts the time of a step. */
+export function observeStep(steps: StepTimes, step: TimedStep, ms: number, buckets: MetricBuckets): void {
+  const into = steps[step] ?? newDurations(buckets.ms)
+  steps[step] = into
+  observe(into, buckets.ms, ms)
+  into.sum += ms
+}
+
 export interface PageFormat {
   readonly buckets: MetricBuckets
   /** Adds the names that begin with the product’s own. */
@@ -185,7 +210,7 @@ export interface PageFormat {
 
 /** The Prometheus text format (0.0.4), piece by piece: their reader may pause between any two. */
 export function* piecesOf(
-  {series, times, units, modes, unknown, dropped}: CountedCalls,
+  {series, times, units, modes, unknown, dropped, steps}: CountedCalls,
   {buckets, has_compatible_names}: PageFormat,
 ): Generator<string> {
   for (const of_one_name of COUNTERS) {
@@ -202,8 +227,12 @@ export function* piecesOf(
     for (const each of has_compatible_names && compatible ? [name, compatible] : [name]) {
       yield headOf({name: each, help}, 'histogram')
       for (const {labels, durations} of times)
-        if (durations[at]) yield stepsOf(each, labels, durations[at], buckets[bounds])
+        if (durations[at]) yield bucketsOf(each, labels, durations[at], buckets[bounds])
     }
+  for (const step of Object.keys(STEPS) as TimedStep[]) {
+    yield headOf(STEPS[step], 'histogram')
+    if (steps[step]) yield bucketsOf(STEPS[step].name, '', steps[step], buckets.ms)
+  }
 }
 
 function* counted<T extends {readonly labels: string}>(
@@ -217,13 +246,15 @@ function headOf({name, help}: {readonly name: string; readonly help: string}, ty
   return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`
 }
 
-function stepsOf(name: string, labels: string, {counts, sum}: Durations, bounds: readonly number[]): string {
+function bucketsOf(name: string, labels: string, {counts, sum}: Durations, bounds: readonly number[]): string {
   let count = 0
-  const steps = counts.map((here, at) => {
+  const before = labels && `${labels},`
+  const lines = counts.map((here, at) => {
     count += here
-    return `${name}_bucket{${labels},le="${at < bounds.length ? bounds[at] : '+Inf'}"} ${count}\n`
+    return `${name}_bucket{${before}le="${at < bounds.length ? bounds[at] : '+Inf'}"} ${count}\n`
   })
-  return `${steps.join('')}${name}_sum{${labels}} ${sum}\n${name}_count{${labels}} ${count}\n`
+  const set = labels && `{${labels}}`
+  return `${lines.join('')}${name}_sum${set} ${sum}\n${name}_count${set} ${count}\n`
 }
 
 /** Milliseconds that putting pieces together holds the event loop at a time. */

@@ -6,7 +6,7 @@ import type {CallMetrics} from '../services.ts'
 import {DEFAULT_BUCKETS, type MetricBuckets} from './metric-buckets.ts'
 import {extraLabels, labelsIn, type MetricLabels, type NamesOfRows, OTHER} from './metric-labels.ts'
 import {type OpenLabels, SeriesSets} from './metric-series.ts'
-import {joined, observeAll, piecesOf, type UnpricedCalls} from './metrics-page.ts'
+import {joined, observeAll, observeStep, piecesOf, type StepTimes, type UnpricedCalls} from './metrics-page.ts'
 
 export interface MetricsOptions {
   readonly registry: Registry
@@ -77,6 +77,7 @@ export function callMetrics({
   const answered = new LRUCache<string, number>({max: MOST_ANSWERED})
   const unpriced = {unit: new Map<string, UnpricedCalls>(), mode: new Map<string, UnpricedCalls>()}
   const unknown = new Map<string, UnpricedCalls>()
+  const steps: StepTimes = {rate_limits: null, cache: null}
 
   const without = (provider: string, model: string, what: 'unit' | 'mode', name: string) => {
     const known = unpriced[what]
@@ -123,6 +124,9 @@ export function callMetrics({
       one.requests++
       observeAll(one.times, facts, buckets)
     },
+    took(step, ms) {
+      observeStep(steps, step, ms, buckets)
+    },
     live(count) {
       live = count
     },
@@ -136,6 +140,7 @@ export function callMetrics({
             modes: [...unpriced.mode.values()],
             unknown: [...unknown.values()],
             dropped,
+            steps,
           },
           {buckets, has_compatible_names},
         ),

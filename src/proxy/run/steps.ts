@@ -125,6 +125,7 @@ function countTokens({call, target, route, services}: TargetRun): StageResult {
 function lookUp(run: TargetRun): MaybePromise<StageResult> {
   const {call, target, credentials, services} = run
   if (!target.cache) return undefined
+  const began = services.steady()
   const lookup = joinCache(call, target, buildUpstreamRequest(call, target, credentials, services), services)
   if (!lookup) return undefined
   run.route = {...run.route, cache_status: lookup.status}
@@ -132,6 +133,7 @@ function lookUp(run: TargetRun): MaybePromise<StageResult> {
   run.enter(lookup.follows ? 'following' : 'looking_up')
   return keep(lookup.result(), entry => {
     run.cached = entry
+    if (!lookup.follows) services.metrics.took('cache', services.steady() - began)
   })
 }
 

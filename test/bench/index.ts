@@ -1,5 +1,7 @@
 import {mkdirSync, writeFileSync} from 'node:fs'
+import {availableParallelism} from 'node:os'
 import {join} from 'node:path'
+import {besidePeer} from './beside.ts'
 import {crashRounds} from './crash.ts'
 import {identityFigures} from './identity.ts'
 import {imageMemory} from './image.ts'
@@ -112,6 +114,11 @@ async function bench(options: Options): Promise<void> {
     ),
     mcp: await part('mcp', () => mcpCost({...options, rounds: mcpRounds(options)}, surroundings)),
     telemetry: await part('telemetry', () => telemetryCost(options, surroundings)),
+    beside: await part('beside', () => {
+      const {peer_files: peer} = options
+      if (!peer) throw new MissingFault('the part beside needs --peer-binary and --peer-config')
+      return besidePeer({...options, peer}, surroundings, availableParallelism())
+    }),
   }
   const all = checks(measured)
   const report = reportOf(measured, all, skipped)

@@ -12,6 +12,7 @@ interface Seen {
   /** To the whole answer, or to the first event of a stream. */
   readonly p50_us: number | null
   readonly p99_us: number | null
+  readonly p999_us?: number | null
   readonly failed: number
   readonly events?: number
   /** From the provider's sending of an event to its arrival. */
@@ -26,6 +27,7 @@ export interface Sample {
   readonly per_s: number
   readonly p50_ms: number | null
   readonly p99_ms: number | null
+  readonly p999_ms: number | null
   /** Processor time of the subject for one answer. */
   readonly cpu_us: number | null
   readonly event_cpu_us: number | null
@@ -49,10 +51,11 @@ export async function measure(
   scenario: Scenario,
   seconds: number,
   options: LoadOptions,
+  settle_ms = SETTLE_MS,
 ): Promise<Sample> {
   const before = cpuUs(subject.pid)
   const seen = await drive(subject, scenario, seconds, options)
-  await sleep(SETTLE_MS)
+  await sleep(settle_ms)
   const cpu = cpuUs(subject.pid) - before
   const {answers, failed, took_us, events = 0} = seen
   const good = answers - (scenario.is_stream ? 0 : failed)
@@ -63,6 +66,7 @@ export async function measure(
     per_s: (good / took_us) * 1e6,
     p50_ms: ms(seen.p50_us),
     p99_ms: ms(seen.p99_us),
+    p999_ms: ms(seen.p999_us),
     cpu_us: good > 0 ? cpu / good : null,
     event_cpu_us: events > 0 ? cpu / events : null,
     way_p50_ms: ms(seen.way_p50_us),

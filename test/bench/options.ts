@@ -1,5 +1,6 @@
 import {availableParallelism} from 'node:os'
 import {parseArgs} from 'node:util'
+import type {PeerFiles} from './subjects/executable-peer.ts'
 
 export const PARTS = [
   'hot',
@@ -27,10 +28,13 @@ export const PARTS = [
   'identity',
   'mcp',
   'telemetry',
+  'beside',
 ] as const
+/** Needs another gateway's executable (`--peer-binary`). */
+const BESIDE: Part = 'beside'
 export type Part = (typeof PARTS)[number]
 export const SUBJECTS = ['nginx', 'hot-path', 'peer', 'before', 'ours'] as const
-export type SubjectId = 'direct' | (typeof SUBJECTS)[number]
+export type SubjectId = 'direct' | 'beside-peer' | (typeof SUBJECTS)[number]
 
 export interface Options {
   readonly parts: ReadonlySet<Part>
@@ -47,6 +51,8 @@ export interface Options {
   /** Processors of the subjects, and of clients and provider; undefined for all. */
   readonly subject_processors: string | undefined
   readonly load_processors: string | undefined
+  /** Another gateway to stand beside ours in the part beside; undefined where none is named. */
+  readonly peer_files: PeerFiles | undefined
   readonly json_file: string | undefined
   readonly writes_page: boolean
 }
@@ -58,6 +64,8 @@ export const USAGE = `usage: npm run bench [-- OPTIONS]
   --quick           a look in place of figures: 2 rounds of 1 s, a soak of 20,000 calls, 3 rounds of crash
   --binary          dist/gateway in place of bin/gateway.ts
   --before FILE     an earlier version's executable beside this one, in hot and sse
+  --peer-binary FILE --peer-config FILE
+                    another gateway's executable (or packed with xz) beside this one, in the part beside alone
   --pin             subjects on the first processor, clients and provider on the others
   --json FILE       writes every sample
   --write           puts the tables into docs/performance.md`
@@ -69,7 +77,9 @@ export function readOptions(words: readonly string[]): Options | undefined {
   const {values} = parseArgs({
     args: [...words],
     options: {
-      only: {type: 'string', default: PARTS.join(',')},
+      only: {type: 'string'},
+      'peer-binary': {type: 'string'},
+      'peer-config': {type: 'string'},
       subjects: {type: 'string', default: SUBJECTS.join(',')},
       rounds: {type: 'string'},
       quick: {type: 'boolean', default: false},
@@ -87,10 +97,15 @@ export function readOptions(words: readonly string[]): Options | undefined {
   if (rounds !== undefined && !(Number.isInteger(rounds) && rounds >= 1 && rounds <= MAX_ROUNDS)) {
     throw new RangeError(`--rounds must be a whole number from 1 to ${MAX_ROUNDS}, not ${values.rounds}`)
   }
+  const {'peer-binary': binary, 'peer-config': config} = values
+  if ((binary === undefined) !== (config === undefined))
+    throw new RangeError('--peer-binary and --peer-config go together')
+  const peer_files = binary === undefined ? undefined : {binary, config: config!}
+  const usual = PARTS.filter(each => each !== BESIDE || peer_files)
   const processors = availableParallelism()
   if (pin && processors < 2) throw new RangeError('--pin needs two processors')
   return {
-    parts: listed('--only', values.only, PARTS),
+    parts: listed('--only', values.only ?? usual.join(','), PARTS),
     subjects: listed('--subjects', values.subjects, SUBJECTS),
     rounds: rounds ?? (quick ? 2 : 5),
     seconds: quick ? 1 : 2,
@@ -101,6 +116,7 @@ export function readOptions(words: readonly string[]): Options | undefined {
     before_file: values.before,
     subject_processors: pin ? '0' : undefined,
     load_processors: pin ? `1-${processors - 1}` : undefined,
+    peer_files,
     json_file: values.json,
     writes_page: values.write,
   }

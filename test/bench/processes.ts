@@ -140,6 +140,17 @@ export function cpuUs(pid: number): number {
     .reduce((us, thread) => us + Number(readOr(`${thread}/schedstat`, '0').split(' ', 1)[0]) / 1000, 0)
 }
 
+/** How often the threads of a process and its children went to sleep so far, and so were woken. */
+export function wakeups(pid: number): number {
+  return familyOf(pid)
+    .flatMap(threadsOf)
+    .reduce(
+      (sum, thread) =>
+        sum + Number(/^voluntary_ctxt_switches:\s+(\d+)/m.exec(readOr(`${thread}/status`, ''))?.[1] ?? 0),
+      0,
+    )
+}
+
 /** Resident memory of a process and its children, in megabytes (10^6 bytes). */
 export function rssMb(pid: number): number {
   return (

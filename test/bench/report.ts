@@ -1,6 +1,7 @@
 import {readFileSync, writeFileSync} from 'node:fs'
 import {cpus, release, totalmem} from 'node:os'
 import {join} from 'node:path'
+import {BESIDE_SCENARIOS, type Beside} from './beside.ts'
 import {type McpCost, toProxy, WAYS} from './mcp.ts'
 import type {Comparison, Result} from './rounds.ts'
 import {added, type Check, type Measured} from './targets.ts'
@@ -36,6 +37,7 @@ export function reportOf(measured: Measured, checks: readonly Check[], skipped: 
     identity,
     mcp,
     telemetry,
+    beside,
   } = measured
   const blocks = [`Measured on ${machine()}.`, checkTable(checks)]
   for (const comparison of comparisons) blocks.push(`### ${titleOf(comparison)}`, comparisonTable(comparison))
@@ -87,6 +89,7 @@ export function reportOf(measured: Measured, checks: readonly Check[], skipped: 
   if (tokens || identity) blocks.push(`### Identity\n\n${identityLines(tokens, identity)}`)
   if (mcp) blocks.push(`### MCP\n\n${mcpTable(mcp)}`)
   if (telemetry) blocks.push(`### Telemetry\n\n${telemetryTable(telemetry)}`)
+  for (const each of beside ?? []) blocks.push(besideBlock(each))
   if (limits) blocks.push(`### Limits\n\n\`\`\`text\n${limits.trim()}\n\`\`\``)
   if (analytics) blocks.push(`### Analytics\n\n\`\`\`text\n${analytics.trim()}\n\`\`\``)
   if (models) blocks.push(`### Lists of models\n\n\`\`\`text\n${models.trim()}\n\`\`\``)
@@ -126,6 +129,34 @@ function telemetryTable({cpu_us, p99_ms}: TelemetryCost): string {
     ...[way, figure(cpu_us[way], 0), `${figure(cpu_us[way] / cpu_us.off, 2)}x`, figure(p99_ms[way], 2)],
   ])
   return table(['collector', 'CPU µs of a call, best', 'to none', 'p99 ms, best'], rows)
+}
+
+/** Ours and another gateway, scenario by scenario; times of one are those beyond the provider's own. */
+function besideBlock({processors, direct, ours, peer}: Beside): string {
+  const rows = BESIDE_SCENARIOS.flatMap(({name, is_stream}) =>
+    (['cpu_us', 'p50_ms', 'p99_ms', 'p999_ms'] as const).flatMap(of => {
+      const [mine, theirs, alone] = [ours, peer, direct].map(each => each.scenarios[name]?.[of] ?? null)
+      if (mine === null || theirs === null || mine === undefined || theirs === undefined) return []
+      const digits = of === 'cpu_us' ? 0 : 2
+      const what = is_stream && of !== 'cpu_us' ? `first event, ${of}` : of
+      return [
+        [
+          `${name}, ${what}`,
+          figure(alone ?? null, digits),
+          figure(theirs, digits),
+          figure(mine, digits),
+          `${figure(mine / theirs, 2)}x`,
+        ],
+      ]
+    }),
+  )
+  const rest = (['cpu_ms_per_s', 'wakeups_per_s'] as const).map(of => [
+    ...[`at rest, ${of}`, figure(direct.rest[of], 1), figure(peer.rest[of], 1), figure(ours.rest[of], 1), ''],
+  ])
+  const memory = ['resident, MB', figure(direct.rss_mb, 0), figure(peer.rss_mb, 0), figure(ours.rss_mb, 0), '']
+  const heads = ['what', 'provider', 'peer', 'ours', 'ours to the peer']
+  const where = processors === 'one' ? 'one processor' : 'all processors'
+  return `### Beside another gateway, on ${where}\n\n${table(heads, [...rows, memory, ...rest])}`
 }
 
 /** The machine in a sentence. */

@@ -10,6 +10,6 @@ end
 function done(all, latency)
   local errors = all.errors
   local failed = errors.status + errors.connect + errors.read + errors.write + errors.timeout
-  io.write(string.format('\n{"answers":%d,"took_us":%d,"p50_us":%d,"p99_us":%d,"failed":%d}\n',
-    all.requests, all.duration, latency:percentile(50), latency:percentile(99), failed))
+  io.write(string.format('\n{"answers":%d,"took_us":%d,"p50_us":%d,"p99_us":%d,"p999_us":%d,"failed":%d}\n',
+    all.requests, all.duration, latency:percentile(50), latency:percentile(99), latency:percentile(99.9), failed))
 end

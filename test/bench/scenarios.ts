@@ -49,4 +49,5 @@ export const SMALL = json('json1k@32', '1 KB asked, 1 KB answered, 32 clients', 
 export const ALONE = json('json1k@1', '1 KB asked, 1 KB answered, one client', 1, chat(1024, 'bench r1'))
 export const LARGE = json('json32k@32', '32 KB asked, 4 KB answered, 32 clients', 32, chat(32 * 1024, 'bench r4'))
 export const FIRST_EVENT = sse('sse@4', 'streams of 20 events 2 ms apart, 4 clients', 4, 'bench n20 d2')
+export const BESIDE_EVENTS = sse('sse@8', 'streams of 20 events 2 ms apart, 8 clients', 8, 'bench n20 d2')
 export const EVENTS = sse('sse@32', 'streams of 50 events 10 ms apart, 32 clients', 32, 'bench n50 d10')

@@ -31,7 +31,7 @@ export async function compareSubjects(
   const subjects: Subject[] = [provider]
   let ours: Gateway | undefined
   const surroundings = {...around, upstream: provider.origin}
-  const start: Record<Exclude<SubjectId, 'direct'>, () => Promise<Subject>> = {
+  const start: Record<Exclude<SubjectId, 'direct' | 'beside-peer'>, () => Promise<Subject>> = {
     nginx: () => startNginx(surroundings),
     'hot-path': () => startHotPath(surroundings),
     peer: () => startPeer(surroundings),
@@ -43,7 +43,7 @@ export async function compareSubjects(
   }
   try {
     for (const id of options.subjects) {
-      if (id === 'direct' || (id === 'before' && options.before_file === undefined)) continue
+      if (id === 'direct' || id === 'beside-peer' || (id === 'before' && options.before_file === undefined)) continue
       try {
         subjects.push(await start[id]())
       } catch (fault) {

@@ -1,3 +1,4 @@
+import type {Beside} from './beside.ts'
 import type {CrashReport} from './crash.ts'
 import type {IdentityFigures} from './identity.ts'
 import type {ImageMemory} from './image.ts'
@@ -54,6 +55,7 @@ export interface Measured {
   readonly identity?: IdentityFigures | undefined
   readonly mcp?: McpCost | undefined
   readonly telemetry?: TelemetryCost | undefined
+  readonly beside?: readonly Beside[] | undefined
 }
 
 /** Every target with what was measured of it, those of parts that did not run included. */

@@ -49,7 +49,7 @@ const embed: Translation = {
   reply(response, context, request) {
     const {results} = objectIn(response)
     const vectors = arrayIn(results, 'results').map(entry => object(entry).embedding)
-    return embeddingList(context, {vectors, usage: null}, encodingIn(request))
+    return embeddingList(context, {vectors, usage: null, request}, encodingIn(request))
   },
 }
 

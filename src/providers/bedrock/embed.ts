@@ -10,6 +10,7 @@ import {
   type TranslationContext,
   UnsupportedInputFault,
 } from '../translation.ts'
+import {checkAllThere} from '../unified/embeddings.ts'
 import {defined, member, numberAt, textAt} from './ask.ts'
 import {readDataUri} from './media.ts'
 import {foundationModel, modelPath} from './model.ts'
@@ -54,6 +55,7 @@ export const embed: Translation = {
     if (!isObject(reply)) throw new InvalidResponseFault('expected a JSON object')
     const is_cohere = foundationModel(context.model)?.startsWith('cohere.') === true
     const vectors = is_cohere ? cohereVectors(reply.embeddings) : [titanVector(reply)]
+    checkAllThere(vectors, request)
     const tokens = is_cohere ? null : count(reply.inputTextTokenCount)
     const usage = tokens === null ? header_usage : {...emptyUsage(), input_uncached_tokens: tokens}
     return answer(vectors, usage, context, request.encoding_format === 'base64')

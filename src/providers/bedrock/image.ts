@@ -1,6 +1,13 @@
-import {isObject} from '../../base/json-object.ts'
+import {isObject, object} from '../../base/json-object.ts'
 import {emptyUsage, imageUnit} from '../../schema/usage.ts'
-import {InvalidResponseFault, type Json, type Translation, UnsupportedInputFault} from '../translation.ts'
+import {policyRefusal} from '../reported-failure.ts'
+import {
+  InvalidResponseFault,
+  type Json,
+  type Translation,
+  type TranslationContext,
+  UnsupportedInputFault,
+} from '../translation.ts'
 import {defined, definedOrNone, numberAt, refuse, textAt} from './ask.ts'
 import {foundationModel, modelPath} from './model.ts'
 
@@ -41,7 +48,7 @@ export const imageGenerate: Translation = {
     )
   },
   reply(reply, context, request) {
-    const pictures = picturesIn(reply)
+    const pictures = picturesIn(reply, context)
     const usage = emptyUsage()
     usage.units[imageUnit(word(request.quality), word(request.size))] = pictures.length
     const data = pictures.map(b64_json => ({b64_json}))
@@ -119,29 +126,36 @@ function sizeOf(request: Json): {readonly width: number; readonly height: number
 }
 
 /**
- * `{images}` of Amazon and Stable Image, `{artifacts}` of Stable Diffusion; a picture that was withheld is an error
- * with its reason.
+ * `{images}` of Amazon and Stable Image, `{artifacts}` of Stable Diffusion. Of several pictures those that were drawn
+ * count; where all were withheld the reason is the provider's policy.
  */
-function picturesIn(reply: unknown): readonly string[] {
+function picturesIn(reply: unknown, context: TranslationContext): readonly string[] {
   if (!isObject(reply)) throw new InvalidResponseFault('expected a JSON object')
   const reasons: readonly unknown[] = Array.isArray(reply.finish_reasons) ? reply.finish_reasons : []
-  const withheld = [reply.error, ...reasons].find(reason => typeof reason === 'string' && reason !== '')
-  if (withheld !== undefined) throw new InvalidResponseFault(`no picture was drawn: ${String(withheld).slice(0, 300)}`)
-  const artifacts = Array.isArray(reply.artifacts) ? reply.artifacts.map(artifactPicture) : reply.images
-  if (
-    !Array.isArray(artifacts) ||
-    artifacts.length === 0 ||
-    !artifacts.every(each => typeof each === 'string' && each !== '')
-  ) {
-    throw new InvalidResponseFault('expected pictures in base64')
-  }
-  return artifacts as readonly string[]
+  const artifacts: readonly unknown[] = Array.isArray(reply.artifacts) ? reply.artifacts : []
+  const withheld = [reply.error, ...reasons, ...artifacts.map(failureOf)].find(isText)
+  const all: unknown = artifacts.length > 0 ? artifacts.map(pictureOf) : reply.images
+  const drawn =
+    Array.isArray(all) && withheld !== undefined
+      ? all.filter((each, at) => isText(each) && !isText(reasons[at]) && !failureOf(artifacts[at]))
+      : all
+  if (Array.isArray(drawn) && drawn.length > 0 && drawn.every(isText)) return drawn
+  if (withheld !== undefined) throw policyRefusal(`no picture was drawn: ${withheld.slice(0, 300)}`, context)
+  throw new InvalidResponseFault('expected pictures in base64')
 }
 
-function artifactPicture(artifact: unknown): unknown {
-  if (!isObject(artifact)) return null
-  if (artifact.finishReason === 'SUCCESS' || artifact.finishReason === undefined) return artifact.base64
-  throw new InvalidResponseFault(`no picture was drawn: ${String(artifact.finishReason).slice(0, 100)}`)
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== ''
+}
+
+/** Why a picture of Stable Diffusion was withheld; null where it was not. */
+function failureOf(artifact: unknown): string | null {
+  const {finishReason} = object(artifact)
+  return finishReason === 'SUCCESS' || finishReason === undefined ? null : String(finishReason)
+}
+
+function pictureOf(artifact: unknown): unknown {
+  return object(artifact).base64
 }
 
 /** A quality or a size as it prices a picture; what was left to the provider is the default. */

@@ -34,6 +34,16 @@ const HEAD = `# Providers
 - **Counts of local engines.** llama.cpp's server and vLLM count prompts with the model's own tokenizer. The gateway uses
   their counts for \`/messages/count_tokens\`, and for the prompt of a call that its client left. Where an engine reports
   no usage, the log has an estimate, and clients of \`/messages\` and \`/responses\` get the same figures.
+- **Failures inside a 200**: some providers answer 200 with an error in the body. The client gets the provider's
+  sentence with the status that the body names, else 502, and retries and fallbacks treat it as that. Where a gateway
+  wraps the cause (OpenRouter's \`metadata.raw\`), the message has both.
+- **Pictures**: one that the provider's policy refuses is 400 \`content_policy_violation\`, and no other try is made.
+  A picture in a chat answer is an \`image_generation_call\` to clients of \`/responses\`. Clients of \`/messages\` read
+  that one was left out.
+- **Ids of tool calls** that other APIs refuse (\`functions.Bash:0\`) reach clients of \`/messages\` and of
+  \`/responses\` as letters and digits, and lead back to the provider's own.
+- **\`functions\` and \`function_call\`**, the older words for tools, become tools for providers that are
+  translated for, and calls come back in them.
 - **Pass-through**: every other path is appended to the provider's base URL and forwarded unchanged with the right
   credential. \`/v1/proxy/PATH\` always is. If a provider with its own format lacks a unified endpoint, the call gets 400.
 

@@ -39,7 +39,7 @@ function reply(response: unknown, context: TranslationContext, body: Json) {
   const billed = object(object(meta).billed_units)
   return embeddingList(
     context,
-    {vectors: arrayIn(vectors, 'embeddings'), usage: billedFor(billed)},
+    {vectors: arrayIn(vectors, 'embeddings'), usage: billedFor(billed), request: body},
     type === 'base64' ? 'base64' : 'float',
   )
 }

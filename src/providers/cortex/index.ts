@@ -2,6 +2,7 @@ import {isObject, object} from '../../base/json-object.ts'
 import {laterReport, type Usage} from '../../schema/usage.ts'
 import {completion, finishReason} from '../chat.ts'
 import {readUsage} from '../openai/usage.ts'
+import {statusIn} from '../reported-failure.ts'
 import {
   type Dialect,
   InvalidResponseFault,
@@ -13,7 +14,6 @@ import {
 import {anyError, readFault} from '../unified/fault.ts'
 import {choiceOut, type MessagePiece, messageOut} from '../unified/message.ts'
 import {notAnswer, OPENAI_FINISH} from '../unified/near-openai.ts'
-import {statusIn} from '../unified/near-openai-stream.ts'
 import {word} from '../unified/read.ts'
 import {chatStream} from '../unified/stream.ts'
 import {type FunctionCall, saidCall} from '../unified/tools.ts'

@@ -10,6 +10,7 @@ import {
   type TranslationContext,
   UnsupportedInputFault,
 } from '../translation.ts'
+import {checkAllThere} from '../unified/embeddings.ts'
 import {type GeminiHost, modelOf} from './endpoint.ts'
 import {present, word} from './read.ts'
 import {replied} from './reply.ts'
@@ -88,8 +89,7 @@ function answer(
   context: TranslationContext,
   request: Json,
 ): TranslatedResponse {
-  const texts = Array.isArray(request.input) ? request.input.length : 1
-  if (vectors.length !== texts) throw new InvalidResponseFault(`it has ${vectors.length} embeddings for ${texts} texts`)
+  checkAllThere(vectors, request)
   const as_base64 = request.encoding_format === 'base64'
   const data = vectors.map((vector, index) => ({
     object: 'embedding',

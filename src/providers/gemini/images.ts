@@ -1,5 +1,6 @@
 import {list, object} from '../../base/json-object.ts'
 import {emptyUsage, imageUnit, totals, type Usage} from '../../schema/usage.ts'
+import {policyRefusal, type ReportedFault} from '../reported-failure.ts'
 import {
   InvalidResponseFault,
   type Json,
@@ -120,7 +121,8 @@ function imagenAnswer(reply: Json, context: TranslationContext, request: Json): 
   const reason = predictions.map(({raiFilteredReason}) => word(raiFilteredReason)).find(each => each !== null)
   const usage = emptyUsage()
   usage.units[imageUnit(word(request.quality) ?? undefined, word(request.size) ?? undefined)] = pictures.length
-  return answer(pictures, reason ?? null, usage, null, context, request)
+  if (pictures.length === 0 && reason) throw withheld(reason, context)
+  return answer(pictures, null, usage, null, context, request)
 }
 
 function geminiAnswer(reply: Json, context: TranslationContext, request: Json): TranslatedResponse {
@@ -141,8 +143,47 @@ function geminiAnswer(reply: Json, context: TranslationContext, request: Json): 
     usage.image_out_tokens = usage.output_text_tokens
     usage.output_text_tokens = 0
   }
-  return answer(pictures, reason, usage, word(reply.modelVersion), context, request)
+  const model = word(reply.modelVersion)
+  const refusal = pictures.length === 0 ? refusalIn(candidates, blocked, reason) : null
+  if (refusal) throw withheld(refusal, context, {usage, model})
+  return answer(pictures, reason, usage, model, context, request)
 }
+
+/** Reasons to draw nothing that are the request's. Source: ai.google.dev/api/generate-content, FinishReason. */
+const OF_POLICY: ReadonlySet<string> = new Set([
+  'SAFETY',
+  'BLOCKLIST',
+  'PROHIBITED_CONTENT',
+  'SPII',
+  'RECITATION',
+  'IMAGE_SAFETY',
+  'IMAGE_PROHIBITED_CONTENT',
+  'IMAGE_RECITATION',
+  'MODEL_ARMOR',
+])
+
+/** Why no picture was drawn, where it is the prompt: a block, a policy, or what the model says in place of one. */
+function refusalIn(candidates: readonly Json[], blocked: string | null, reason: string | null): string | null {
+  if (blocked) return reason
+  const text = candidates.flatMap(({content}) => list(object(content).parts).map(textOf)).join('')
+  if (reason !== null && OF_POLICY.has(reason)) return text ? `${reason}: ${text}` : reason
+  return text === '' ? null : text
+}
+
+function textOf(part: unknown): string {
+  const {text, thought} = object(part)
+  return typeof text === 'string' && thought !== true ? text : ''
+}
+
+function withheld(
+  reason: string,
+  context: TranslationContext,
+  facts: {readonly usage?: Usage | null; readonly model?: string | null} = {},
+): ReportedFault {
+  return policyRefusal(`there is no picture in it (${reason.slice(0, LONGEST_REASON)})`, context, facts)
+}
+
+const LONGEST_REASON = 500
 
 function answer(
   pictures: readonly Picture[],

@@ -1,5 +1,6 @@
 import {isObject, list, object} from '../../base/json-object.ts'
 import {completion} from '../chat.ts'
+import {ReportedFault} from '../reported-failure.ts'
 import {InvalidResponseFault, type Json, type TranslatedResponse, type TranslationContext} from '../translation.ts'
 import {CandidateReader, extrasOf, logprobsOf} from './candidate.ts'
 import {errorIn, faultOf} from './errors.ts'
@@ -29,7 +30,10 @@ export function chatReply(response: unknown, context: TranslationContext): Trans
 /** `said` as an object without an error; else `InvalidResponseFault`. */
 export function replied(response: unknown, context: TranslationContext): Json {
   const error = errorIn(response)
-  if (error) throw new InvalidResponseFault(`it is an error in spite of its status: ${faultOf(error, context).message}`)
+  if (error) {
+    const {status, ...fault} = faultOf(error, context)
+    throw new ReportedFault(status ?? 502, fault)
+  }
   if (!isObject(response)) throw new InvalidResponseFault('it is no JSON object')
   if (response.candidates !== undefined && !Array.isArray(response.candidates))
     throw new InvalidResponseFault('candidates are no list')

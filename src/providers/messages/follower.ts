@@ -3,13 +3,14 @@ import type {Usage} from '../../schema/usage.ts'
 import {rawUsageIn} from '../openai/reply.ts'
 import {mergeRawUsage, type RawObject, readUsage} from '../openai/usage.ts'
 import {InvalidResponseFault, type Json, type ProviderFault, type TranslationContext} from '../translation.ts'
+import {clientCallId} from './call-ids.ts'
 import {type CallFragment, type Fragment, fragmentsIn, string} from './fragments.ts'
 import {JsonEnd} from './json-end.ts'
 
 /** A block as it begins. */
 export type Opening =
   | {readonly kind: 'text' | 'refusal' | 'thinking'}
-  | {readonly kind: 'redacted_thinking'; readonly data: string}
+  | {readonly kind: 'redacted_thinking' | 'picture'; readonly data: string}
   | {readonly kind: 'call'; readonly id: string; readonly name: string; readonly extra: Json}
 
 /**
@@ -104,8 +105,7 @@ export class ChatFollower {
       this.#has_thinking_blocks = true
     const entry = fragment.kind === 'call' ? this.#callOf(fragment) : this.#blockOf(fragment)
     if (fragment.kind === 'thinking') entry.signature.push(fragment.signature)
-    const text =
-      fragment.kind === 'call' ? fragment.arguments : fragment.kind === 'redacted_thinking' ? '' : fragment.text
+    const text = fragment.kind === 'call' ? fragment.arguments : 'data' in fragment ? '' : fragment.text
     if (entry.state === 'closed') return // a call's arguments were whole: nothing can be added to them
     if (entry.kind === 'call') entry.end.push(text)
     if (text && entry.state === 'open') steps.push({does: 'more', text})
@@ -116,7 +116,10 @@ export class ChatFollower {
   #callOf(fragment: CallFragment): Entry {
     const known = this.#calls.get(fragment.place)
     // Some servers give every call the place 0, and tell them apart by id.
-    const is_other = fragment.id !== '' && fragment.name !== '' && known && known.id !== '' && known.id !== fragment.id
+    const is_other =
+      fragment.name !== '' &&
+      known !== undefined &&
+      (fragment.id === '' ? isAgain(known, fragment) : known.id !== '' && known.id !== fragment.id)
     if (known && !is_other) {
       if (known.state === 'waiting') {
         known.id ||= fragment.id
@@ -136,11 +139,11 @@ export class ChatFollower {
 
   #blockOf(fragment: Exclude<Fragment, CallFragment>): Entry {
     const latest = this.#waiting.at(-1) ?? this.#open
-    if (latest?.key === fragment.key) return latest
+    if (latest?.key === fragment.key && fragment.kind !== 'picture') return latest
     return this.#added({
       kind: fragment.kind,
       key: fragment.key,
-      data: fragment.kind === 'redacted_thinking' ? fragment.data : '',
+      data: 'data' in fragment ? fragment.data : '',
     })
   }
 
@@ -184,14 +187,19 @@ export class ChatFollower {
   }
 
   #opening(entry: Entry): Opening {
-    if (entry.kind === 'redacted_thinking') return {kind: entry.kind, data: entry.data}
+    if (entry.kind === 'redacted_thinking' || entry.kind === 'picture') return {kind: entry.kind, data: entry.data}
     if (entry.kind !== 'call') return {kind: entry.kind}
     // Results are matched to calls by id, so that each call has one, and one of its own.
-    let id = entry.id
+    let id = entry.id && clientCallId(entry.id)
     for (let at = this.#ids.size; !id || this.#ids.has(id); at++) id = `call_${this.#context.call_id}_${at}`
     this.#ids.add(id)
     return {kind: 'call', id, name: entry.name, extra: entry.extra}
   }
+}
+
+/** Servers without ids name the function again with each call: after whole arguments it is another one. */
+function isAgain({end}: Entry, {arguments: input}: CallFragment): boolean {
+  return input.trim() !== '' && end.is_whole
 }
 
 /** The follower of a whole chat completion, and its steps. Throws `InvalidResponseFault` for what has no message. */

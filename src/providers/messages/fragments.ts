@@ -8,7 +8,8 @@ import type {Json} from '../translation.ts'
 export type Fragment =
   | {readonly kind: 'text' | 'refusal'; readonly key: string; readonly text: string}
   | {readonly kind: 'thinking'; readonly key: string; readonly text: string; readonly signature: string}
-  | {readonly kind: 'redacted_thinking'; readonly key: string; readonly data: string}
+  /** A picture that the model drew, in base64. */
+  | {readonly kind: 'redacted_thinking' | 'picture'; readonly key: string; readonly data: string}
   | CallFragment
 
 export interface CallFragment {
@@ -52,7 +53,20 @@ export function fragmentsIn(message: Json, ignore_reasoning: boolean): readonly 
   if (text && !from_blocks) found.push({kind: 'text', key: 'text', text})
   const refusal = string(message.refusal)
   if (refusal) found.push({kind: 'refusal', key: 'refusal', text: refusal})
+  for (const data of picturesIn(message.images)) found.push({kind: 'picture', key: 'picture', data})
   return [...found, ...callsIn(message)]
+}
+
+const PICTURE = /^data:image\/[\w.+-]{1,64};base64,/
+
+/** Pictures of a message as chat has them: `images`, data URIs (OpenRouter, "Image Generation"; Gemini's here too). */
+function picturesIn(images: unknown): readonly string[] {
+  if (!Array.isArray(images)) return []
+  return images.flatMap(image => {
+    const {url} = object(object(image).image_url)
+    const head = typeof url === 'string' ? PICTURE.exec(url) : null
+    return head ? [(url as string).slice(head[0].length)] : []
+  })
 }
 
 /** The text of a chat message's content: a string, or parts of which those with text count. */

@@ -1,4 +1,5 @@
 import {type Json, type TranslationContext, UnsupportedInputFault} from '../translation.ts'
+import {providerCallId} from './call-ids.ts'
 import {arrayAt, objectAt, stringAt} from './fields.ts'
 import {CALL_EXTRAS} from './fragments.ts'
 import {contentOf, noWord, partsOf} from './parts.ts'
@@ -48,7 +49,7 @@ function userMessages(blocks: readonly Json[], field: string, context: Translati
 
 function toolResult(block: Json, field: string, context: TranslationContext): ToolResult {
   const {content, cache_control} = block
-  const call_id = stringAt(block.tool_use_id, `${field}.tool_use_id`)
+  const call_id = providerCallId(stringAt(block.tool_use_id, `${field}.tool_use_id`))
   const is_error = block.is_error === true
   if (content === undefined || content === null) return {call_id, parts: [], is_error}
   const blocks = typeof content === 'string' ? [{type: 'text', text: content}] : arrayAt(content, `${field}.content`)
@@ -102,7 +103,7 @@ function thoughtOf(block: Json, field: string): Json | null {
 
 function callOf(block: Json, field: string): Json {
   const name = stringAt(block.name, `${field}.name`)
-  return chatCall(stringAt(block.id, `${field}.id`), name, JSON.stringify(block.input ?? {}), block)
+  return chatCall(providerCallId(stringAt(block.id, `${field}.id`)), name, JSON.stringify(block.input ?? {}), block)
 }
 
 /** A tool call of a chat message, with what its provider wants back (`CALL_EXTRAS`) where `block` brought it. */

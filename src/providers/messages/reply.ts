@@ -24,7 +24,7 @@ export function toMessage(completion: Json, context: TranslationContext): Json {
       text = ''
     } else if (step.does === 'more') text += step.text
     else if (kind === 'thinking') content.push({...block, thinking: text, signature: step.signature})
-    else if (kind === 'redacted_thinking') content.push(block)
+    else if (kind === 'redacted_thinking' || kind === 'picture') content.push(block)
     else if (kind === 'call') content.push({...block, input: inputOf(text, is_cut, context)})
     else content.push({...block, text})
   }
@@ -42,10 +42,14 @@ export function messageHead({id, model}: ChatFollower, {provider}: TranslationCo
   return {id: id.startsWith('msg_') ? id : `msg_${id}`, type: 'message', role: 'assistant', model, provider}
 }
 
+/** Anthropic's answers have no pictures: a text names what is left out. */
+export const NO_PICTURES = '[The model drew a picture, which this API cannot hold.]'
+
 /** A content block as it begins. */
 export function openBlock(block: Opening): Json {
   if (block.kind === 'thinking') return {type: 'thinking', thinking: '', signature: ''}
   if (block.kind === 'redacted_thinking') return {type: 'redacted_thinking', data: block.data}
+  if (block.kind === 'picture') return {type: 'text', text: NO_PICTURES}
   // A call's extras (thought signatures) go along, for clients send content back as they got it.
   if (block.kind === 'call') return {type: 'tool_use', id: block.id, name: block.name, input: {}, ...block.extra}
   return {type: 'text', text: ''}

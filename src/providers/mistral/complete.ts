@@ -1,6 +1,7 @@
 import {isObject, object} from '../../base/json-object.ts'
 import {finishReason} from '../chat.ts'
 import {readUsage} from '../openai/usage.ts'
+import {statusIn} from '../reported-failure.ts'
 import {
   InvalidResponseFault,
   type Json,
@@ -11,7 +12,6 @@ import {
 } from '../translation.ts'
 import {anyError} from '../unified/fault.ts'
 import {indexIn, notAnswer, OPENAI_FINISH, piecesIn} from '../unified/near-openai.ts'
-import {statusIn} from '../unified/near-openai-stream.ts'
 import {mostTokens, oneChoice, pick, stopsIn, word} from '../unified/read.ts'
 import {textStream} from '../unified/text-stream.ts'
 import {textChoice, textCompletion, textPrompt} from '../unified/texts.ts'

@@ -14,7 +14,7 @@ const embed: Translation = {
     const {embeddings, usage, model} = objectIn(response)
     return embeddingList(
       context,
-      {vectors: arrayIn(embeddings, 'embeddings'), usage: embedUsage(usage), model: word(model)},
+      {vectors: arrayIn(embeddings, 'embeddings'), usage: embedUsage(usage), model: word(model), request},
       encodingIn(request),
     )
   },

@@ -1,5 +1,6 @@
 import {isObject, object} from '../../base/json-object.ts'
 import type {Usage} from '../../schema/usage.ts'
+import {failureOfChat, statusIn} from '../reported-failure.ts'
 import {
   InvalidResponseFault,
   type Json,
@@ -8,7 +9,7 @@ import {
   type Translation,
   type TranslationContext,
 } from '../translation.ts'
-import {faultOf} from '../unified/fault.ts'
+import {anyError, faultOf, type RawError} from '../unified/fault.ts'
 import {modelIn, rawUsageIn} from './reply.ts'
 import {mergeRawUsage, type RawObject, readUsage} from './usage.ts'
 
@@ -18,7 +19,9 @@ import {mergeRawUsage, type RawObject, readUsage} from './usage.ts'
  */
 export const openaiChat: Translation = {
   request: (request, {model}) => ({path: '/chat/completions', body: model ? {...request, model} : request}),
-  reply(response) {
+  reply(response, context) {
+    const failure = isObject(response) && failureOfChat(response, context)
+    if (failure) throw failure
     if (!isObject(response) || !Array.isArray(response.choices)) throw new InvalidResponseFault('it holds no choices')
     const raw_usage = rawUsageIn(response)
     return {body: response, usage: raw_usage && readUsage(raw_usage, 'chatComplete'), model: modelIn(response)}
@@ -51,12 +54,13 @@ class ChatStream implements StreamTranslator {
       return NONE
     }
     if (!isObject(data)) return this.#fail({message: 'its stream is not what it documents: expected a JSON object'})
-    if (isObject(data.error)) return this.#fail(data.error)
+    if (isObject(data.error)) return this.#fail(anyError(data))
     if (typeof data.error === 'string') return this.#fail({message: data.error})
     this.#usage_so_far = mergeRawUsage(this.#usage_so_far, rawUsageIn(data))
     this.model ??= modelIn(data)
     const [choice] = Array.isArray(data.choices) ? (data.choices as unknown[]) : []
-    const {delta, finish_reason} = object(choice)
+    const {delta, finish_reason, error} = object(choice)
+    if (isObject(error)) return this.#fail(anyError({error}))
     const {content} = object(delta)
     if (typeof content === 'string') this.text_bytes += Buffer.byteLength(content)
     if (typeof finish_reason === 'string') this.finished = true
@@ -67,8 +71,8 @@ class ChatStream implements StreamTranslator {
     return NONE
   }
 
-  #fail(error: RawObject): readonly Json[] {
-    this.failed = {...faultOf(this.#context, error, 'no message'), status: null}
+  #fail(error: RawError): readonly Json[] {
+    this.failed = {...faultOf(this.#context, error, 'no message'), status: statusIn(error.code)}
     return NONE
   }
 }

@@ -1,4 +1,5 @@
 import type {EndpointName} from '../../schema/endpoints.ts'
+import {streamError} from '../messages/error.ts'
 
 /** A failure, as the client reads it. */
 export interface ClientFault {
@@ -6,22 +7,35 @@ export interface ClientFault {
   readonly message: string
 }
 
-/**
- * The event that tells a client, inside its stream, that the answer breaks off here. No `[DONE]` follows, so that no
- * client takes the received part for the whole. `is_mid_event`: the bytes so far end inside an event, which is closed
- * first.
- */
-export function faultEvent(endpoint: EndpointName, {type, message}: ClientFault, is_mid_event: boolean): Buffer {
-  return Buffer.from((is_mid_event ? '\n\n' : '') + eventOf(endpoint, type, message))
+/** The place at which a stream breaks off. */
+interface BrokenOff {
+  /** The bytes so far end inside an event, which is closed first. */
+  readonly is_mid_event: boolean
+  /** The number of the last event of a response; null where its events have none. */
+  readonly sequence_number?: number | null
 }
 
-function eventOf(endpoint: EndpointName, type: string, message: string): string {
+/**
+ * The event that tells a client, inside its stream, that the answer breaks off here. No `[DONE]` follows, so that no
+ * client takes the received part for the whole.
+ */
+export function faultEvent(
+  endpoint: EndpointName,
+  fault: ClientFault,
+  {is_mid_event, sequence_number}: BrokenOff,
+): Buffer {
+  return Buffer.from((is_mid_event ? '\n\n' : '') + eventOf(endpoint, fault, sequence_number ?? null))
+}
+
+function eventOf(endpoint: EndpointName, {type, message}: ClientFault, sequence_number: number | null): string {
   const error = {message, type, param: null, code: null}
-  if (endpoint === 'messages')
-    return `event: error\ndata: ${JSON.stringify({type: 'error', error: {type, message}})}\n\n`
+  if (endpoint === 'messages') return `event: error\ndata: ${JSON.stringify(streamError(error))}\n\n`
   // The Responses API tells an error flat; clients of the other APIs look for `error`. Both are there.
   if (endpoint === 'createModelResponse') {
-    return `event: error\ndata: ${JSON.stringify({type: 'error', code: type, message, param: null, error})}\n\n`
+    // Every event of a numbered stream has the next number: strict clients read none without it.
+    const numbered = sequence_number === null ? {} : {sequence_number: sequence_number + 1}
+    const event = {type: 'error', ...numbered, code: type, message, param: null, error}
+    return `event: error\ndata: ${JSON.stringify(event)}\n\n`
   }
   return `data: ${JSON.stringify({error})}\n\n`
 }

@@ -6,7 +6,7 @@ import type {Usage} from '../../schema/usage.ts'
 import {type UsageByHop, usageByHop} from '../anthropic/hops.ts'
 import {type Refusals, refusalsIn} from '../anthropic/refusals.ts'
 import {modelIn, rawUsageIn, withTools} from './reply.ts'
-import {hasValue, keyBytes, stringBytes, stringTokens} from './scan.ts'
+import {hasValue, keyBytes, stringBytes, stringTokens, valueAt} from './scan.ts'
 import {failureIn, type StreamFailure} from './stream-failure.ts'
 import {textKeysOf} from './text-keys.ts'
 import {mergeRawUsage, type RawObject, readUsage} from './usage.ts'
@@ -15,6 +15,8 @@ export {estimateTokens, type ReplyFacts, readReply, requestUnits} from './reply.
 
 const USAGE = keyBytes('usage')
 const ERROR = keyBytes('error')
+const SEQUENCE = keyBytes('sequence_number')
+const LONGEST_NUMBER = 16
 const HANDOVER = Buffer.from('"fallback"')
 const PING = Buffer.from('ping')
 const DATA = Buffer.from('data')
@@ -109,6 +111,7 @@ export class StreamObserver {
   /** Null until the first read: it takes longer than bytes to count. */
   #most_tokens: number | null = null
   #hold_at = -1
+  #sequence_number: number | null = null
 
   constructor(endpoint: EndpointName, choices: number) {
     this.#endpoint = endpoint
@@ -231,6 +234,11 @@ export class StreamObserver {
     return this.#framer.open_start >= 0
   }
 
+  /** The number of the last event of a response; null where its events have none. */
+  get sequence_number(): number | null {
+    return this.#sequence_number
+  }
+
   /** How many of the bytes so far are of an event that is not whole yet: nothing of it was counted. */
   get open_bytes(): number {
     return this.#framer.open_bytes
@@ -245,6 +253,7 @@ export class StreamObserver {
       return
     }
     if (!isIdle(raw)) this.#events++
+    if (this.#endpoint === 'createModelResponse') this.#sequence_number = numberIn(raw) ?? this.#sequence_number
     if (this.#reason && (!this.#has_reason || this.#open_choices > 0) && hasValue(raw, this.#reason)) {
       this.#has_reason = true
       this.#open_choices = this.#choices > 1 ? this.#choices - this.#endedBy(raw) : 0
@@ -338,6 +347,13 @@ export class StreamObserver {
       return
     }
   }
+}
+
+/** Its `sequence_number`; null where it has none. */
+function numberIn(raw: Buffer): number | null {
+  const at = valueAt(raw, SEQUENCE)
+  const digits = at < 0 ? null : /^\d{1,15}/.exec(raw.toString('latin1', at, at + LONGEST_NUMBER))
+  return digits && Number(digits[0])
 }
 
 /** The id of a response; null for what is none. */

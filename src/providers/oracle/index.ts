@@ -1,5 +1,6 @@
 import {isObject, object} from '../../base/json-object.ts'
 import {laterReport, type Usage} from '../../schema/usage.ts'
+import {statusIn} from '../reported-failure.ts'
 import {
   type Dialect,
   InvalidResponseFault,
@@ -9,7 +10,6 @@ import {
 } from '../translation.ts'
 import {anyError, readFault} from '../unified/fault.ts'
 import {indexIn} from '../unified/near-openai.ts'
-import {statusIn} from '../unified/near-openai-stream.ts'
 import {word} from '../unified/read.ts'
 import {chatStream} from '../unified/stream.ts'
 import {chatReply, ended, piecesIn, readTokens} from './reply.ts'

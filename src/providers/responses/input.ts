@@ -1,3 +1,4 @@
+import {providerCallId} from '../messages/call-ids.ts'
 import {arrayAt, objectAt, stringAt} from '../messages/fields.ts'
 import {contentText, string} from '../messages/fragments.ts'
 import {chatCall} from '../messages/history.ts'
@@ -96,14 +97,14 @@ class Conversation {
   }
 
   #call(item: Json, field: string) {
-    const id = stringAt(item.call_id, `${field}.call_id`)
+    const id = providerCallId(stringAt(item.call_id, `${field}.call_id`))
     const input = stringAt(item.arguments, `${field}.arguments`)
     this.#openTurn().calls.push(chatCall(id, stringAt(item.name, `${field}.name`), input, item))
   }
 
   #output(item: Json, field: string) {
     this.#endTurn()
-    const call_id = stringAt(item.call_id, `${field}.call_id`)
+    const call_id = providerCallId(stringAt(item.call_id, `${field}.call_id`))
     this.#results.push({call_id, parts: partsIn(item.output, `${field}.output`, this.#context), is_error: false})
   }
 

@@ -4,7 +4,14 @@ import {sealThought} from './thoughts.ts'
 
 export type ItemStatus = 'in_progress' | 'completed' | 'incomplete'
 
-const PREFIXES = {text: 'msg', refusal: 'msg', thinking: 'rs', redacted_thinking: 'rs', call: 'fc'} as const
+const PREFIXES = {
+  text: 'msg',
+  refusal: 'msg',
+  thinking: 'rs',
+  redacted_thinking: 'rs',
+  picture: 'ig',
+  call: 'fc',
+} as const
 
 /** One item of a response's output, as it grows. Its id is the response's with the item's place. */
 export class Item {
@@ -61,6 +68,8 @@ export class Item {
         )
       case 'redacted_thinking':
         return this.#reasoning(status, [], sealThought({data: opening.data}))
+      case 'picture':
+        return {id, type: 'image_generation_call', status, result: status === 'in_progress' ? null : opening.data}
       default:
         return {
           id,

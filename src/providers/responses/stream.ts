@@ -119,6 +119,7 @@ class ResponseStream implements ClientStream {
         return this.#part(DONES, item, {text}) + this.#part({thinking: 'reasoning_summary_part.done'}, item, {part})
       }
       case 'redacted_thinking':
+      case 'picture':
         return ''
       default: {
         const {kind} = item.opening

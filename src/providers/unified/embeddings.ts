@@ -65,7 +65,8 @@ export function listedReply(response: unknown, context: TranslationContext, requ
   const encoding = encodingIn(request)
   const usage = embedUsage(reply.usage)
   const model = word(reply.model)
-  const listed = embeddingList(context, {vectors: entries.map(({embedding}) => embedding), usage, model}, encoding)
+  const vectors = entries.map(({embedding}) => embedding)
+  const listed = embeddingList(context, {vectors, usage, model, request}, encoding)
   const body = listed.body as Json
   const made = body.data as readonly Json[]
   const data = changedEach(reply.data as readonly unknown[], (_, at) => {
@@ -96,10 +97,16 @@ export function listedReply(response: unknown, context: TranslationContext, requ
  */
 export function embeddingList(
   context: TranslationContext,
-  embeddings: {readonly vectors: readonly unknown[]; readonly usage: Usage | null; readonly model?: string | null},
+  embeddings: {
+    readonly vectors: readonly unknown[]
+    readonly usage: Usage | null
+    readonly model?: string | null
+    readonly request: Json
+  },
   encoding: 'float' | 'base64',
 ): TranslatedResponse {
   if (embeddings.vectors.length === 0) throw new InvalidResponseFault('expected embeddings')
+  checkAllThere(embeddings.vectors, embeddings.request)
   const data = embeddings.vectors.map((vector, index) => ({
     object: 'embedding',
     index,
@@ -112,6 +119,14 @@ export function embeddingList(
     usage: embeddings.usage,
     model: model || null,
   }
+}
+
+/** A client takes vectors by their place: of fewer it would take one for another text's. */
+export function checkAllThere(vectors: readonly unknown[], {input}: Json): void {
+  if (input === undefined || input === null) return
+  // a list of numbers is one text, in tokens
+  const texts = Array.isArray(input) && typeof input[0] !== 'number' ? input.length : 1
+  if (vectors.length !== texts) throw new InvalidResponseFault(`it has ${vectors.length} embeddings for ${texts} texts`)
 }
 
 function written(vector: unknown, at: number, encoding: 'float' | 'base64'): unknown {

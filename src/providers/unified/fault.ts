@@ -1,4 +1,4 @@
-import {isObject, parsed} from '../../base/json-object.ts'
+import {isObject, object, parsed} from '../../base/json-object.ts'
 import {cameAs, changed, changeOf, writtenAsCame} from '../as-came.ts'
 import {errorBody} from '../chat.ts'
 import type {Json, ProviderFault, TranslationContext} from '../translation.ts'
@@ -74,11 +74,10 @@ export function anyError(body: Json): RawError {
   let current = body
   for (let depth = 0; depth < MAX_DEPTH; depth++) {
     const {error, detail, errors} = current
-    if (isObject(error))
-      return {message: error.message ?? error.detail, type: error.type, param: error.param, code: error.code}
+    if (isObject(error)) return {message: withCause(error), type: error.type, param: error.param, code: error.code}
     if (!Array.isArray(errors) || errors.length === 0)
       return {
-        message: current.message ?? detail ?? error ?? current.title,
+        message: current.message ?? detail ?? error ?? current.msg ?? current.title,
         type: current.type,
         param: current.param,
         code: current.code,
@@ -87,6 +86,26 @@ export function anyError(body: Json): RawError {
     current = errors[0]
   }
   return {}
+}
+
+/**
+ * The message of an error with its cause behind it, where the provider is a gateway itself: the message of OpenRouter
+ * is "Provider returned error", and `metadata.raw` has the words of the model's provider. Coding clients go by those.
+ */
+export function withCause({message, detail, metadata}: Json): unknown {
+  const outer = message ?? detail
+  const {raw} = object(metadata)
+  if (typeof raw !== 'string' || (outer !== undefined && typeof outer !== 'string')) return outer
+  const cause = causeIn(raw.slice(0, MAX_BODY_BYTES).trim()).slice(0, MAX_WORDS)
+  if (cause === '' || outer?.includes(cause)) return outer
+  return outer ? `${outer.replace(/[.:\s]+$/, '')}: ${cause}` : cause
+}
+
+function causeIn(text: string): string {
+  const inner = parsed(text)
+  if (!isObject(inner)) return inner === undefined ? plainText(text) : ''
+  const {error, message, detail} = inner
+  return words(isObject(error) ? (error.message ?? error.detail) : (message ?? detail ?? error))
 }
 
 /** The provider's message for people: text, or FastAPI's list of what is wrong where. */

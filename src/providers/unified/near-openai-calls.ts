@@ -1,5 +1,6 @@
 import {isObject, object} from '../../base/json-object.ts'
 import {changed, changedEach} from '../as-came.ts'
+import {JsonEnd} from '../messages/json-end.ts'
 import {InvalidResponseFault, type Json} from '../translation.ts'
 import {indexIn} from './near-openai.ts'
 import {word} from './read.ts'
@@ -12,6 +13,7 @@ interface Call {
   /** The beginning of arguments that may be no more than `null`, which some say for none. */
   held: string
   has_arguments: boolean
+  readonly end: JsonEnd
 }
 
 /** The result of the entries of one delta. */
@@ -48,9 +50,12 @@ export class NearCalls {
       const given_id = call.id === 'null' ? null : word(call.id)
       const before = this.#known.get(number)
       // A second id under one number is a second call: some engines number every call 0.
-      const is_more = before !== undefined && (given_id === null || given_id === before.id || !word(name))
+      // One without ids names the function again with each call, behind whole arguments.
+      const is_again = given_id === null && word(name) !== null && text.trim() !== '' && before?.end.is_whole === true
+      const is_more = before !== undefined && !is_again && (given_id === null || given_id === before.id || !word(name))
       if (!is_more && !word(name)) throw new InvalidResponseFault('a tool call has no name')
       const open = is_more ? before : this.#begin(number, given_id)
+      open.end.push(text)
       const ready = readyOf(open, text)
       text_bytes += Buffer.byteLength(text) + (is_more ? 0 : Buffer.byteLength(word(name)!))
       const parts = given === undefined && ready === '' && is_more ? {} : {arguments: ready}
@@ -85,7 +90,7 @@ export class NearCalls {
   }
 
   #begin(number: number, id: string | null): Call {
-    const call: Call = {position: this.#all.length, id, held: '', has_arguments: false}
+    const call: Call = {position: this.#all.length, id, held: '', has_arguments: false, end: new JsonEnd()}
     this.#all.push(call)
     this.#known.set(number, call)
     return call

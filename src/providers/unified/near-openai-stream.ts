@@ -3,6 +3,7 @@ import {laterReport, type Usage} from '../../schema/usage.ts'
 import {cameAs, changed, changedEach, changeOf} from '../as-came.ts'
 import {asksUsage, finishReason} from '../chat.ts'
 import {readUsage} from '../openai/usage.ts'
+import {failureOfChat, statusIn} from '../reported-failure.ts'
 import {
   InvalidResponseFault,
   type Json,
@@ -58,7 +59,10 @@ class NearStream implements StreamTranslator {
     else
       try {
         if (!isObject(data)) throw new InvalidResponseFault('expected a JSON object')
-        if (!Array.isArray(data.choices)) this.#other(data)
+        const failure =
+          Array.isArray(data.choices) && data.choices.length > 0 ? failureOfChat(data, this.#context) : null
+        if (failure) this.failed = {...failure.fault, status: failure.status}
+        else if (!Array.isArray(data.choices)) this.#other(data)
         else return this.#chunk(data, data.choices, text)
       } catch (error) {
         if (!(error instanceof InvalidResponseFault)) throw error
@@ -147,9 +151,4 @@ class NearStream implements StreamTranslator {
       ...(delta.tool_calls === undefined ? {} : {tool_calls: calls.tool_calls}),
     })
   }
-}
-
-export function statusIn(value: unknown): number | null {
-  const status = typeof value === 'string' ? Number(value) : value
-  return typeof status === 'number' && Number.isInteger(status) && status >= 400 && status < 600 ? status : null
 }

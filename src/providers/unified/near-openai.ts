@@ -2,6 +2,7 @@ import {isObject, object} from '../../base/json-object.ts'
 import {changed, changedEach, changeOf} from '../as-came.ts'
 import {envelope, type FinishReason, finishReason} from '../chat.ts'
 import {readUsage} from '../openai/usage.ts'
+import {failureOfChat} from '../reported-failure.ts'
 import {InvalidResponseFault, type Json, type TranslatedResponse, type TranslationContext} from '../translation.ts'
 import {anyError, faultOf} from './fault.ts'
 import {blocksOf, type MessagePiece} from './message.ts'
@@ -30,6 +31,8 @@ export const OPENAI_FINISH: Readonly<Record<string, FinishReason>> = {
  */
 export function nearReply(response: unknown, context: TranslationContext, {finish}: AlmostOpenAi): TranslatedResponse {
   const reply = object(response)
+  const failure = failureOfChat(reply, context)
+  if (failure) throw failure
   if (!Array.isArray(reply.choices) || reply.choices.length === 0) throw notAnswer(response, context)
   const usage = isObject(reply.usage) ? readUsage(reply.usage, 'chatComplete') : null
   const model = word(reply.model)

@@ -3,6 +3,7 @@ import {laterReport} from '../../schema/usage.ts'
 import {cameWithin} from '../as-came.ts'
 import {completion, finishReason} from '../chat.ts'
 import {readUsage} from '../openai/usage.ts'
+import {statusIn} from '../reported-failure.ts'
 import {
   InvalidResponseFault,
   type Json,
@@ -14,7 +15,7 @@ import {
 import {anyError} from '../unified/fault.ts'
 import {choiceOut, messageOut} from '../unified/message.ts'
 import {nearReply, OPENAI_FINISH} from '../unified/near-openai.ts'
-import {normaliseStream, statusIn} from '../unified/near-openai-stream.ts'
+import {normaliseStream} from '../unified/near-openai-stream.ts'
 import {
   type ChatMessage,
   imageIn,

@@ -59,7 +59,7 @@ const embed: Translation = {
     const {data, usage} = resultIn(reply)
     return embeddingList(
       context,
-      {vectors: arrayIn(data, 'result.data'), usage: embedUsage(usage)},
+      {vectors: arrayIn(data, 'result.data'), usage: embedUsage(usage), request},
       encodingIn(request),
     )
   },

@@ -1,7 +1,9 @@
 import {encodingOf} from '../../base/content-encoding.ts'
 import {Refusal} from '../../base/errors.ts'
 import {hasOwnShape} from '../../providers/messages/index.ts'
+import {ANSWER} from '../../providers/reported-failure.ts'
 import type {VendorFraming} from '../../providers/vendor-operations/operation.ts'
+import type {EndpointName} from '../../schema/endpoints.ts'
 import type {Call} from '../call/call.ts'
 import type {CallGuardrails} from '../call/call-guardrails.ts'
 import {GuardedStream} from '../guardrails/stream.ts'
@@ -32,6 +34,8 @@ export interface OpenResponse {
   readonly guarded: GuardedStream | null
   /** The fault of a response that is no stream when one was requested, by its first bytes; null: it has none. */
   readonly checkStart: ((first: Buffer | null) => Refusal | null) | null
+  /** A whole response that passes as it came, and may report a failure in spite of its status. */
+  readonly may_report_failure: boolean
   /** A whole response is read, and rewritten before it is sent. */
   readonly is_rewritten: boolean
   /** Why it cannot be read at all. */
@@ -47,6 +51,7 @@ export const NO_RESPONSE: OpenResponse = {
   source: null,
   guarded: null,
   checkStart: null,
+  may_report_failure: false,
   is_rewritten: false,
   fault: null,
 }
@@ -111,6 +116,7 @@ export function openResponse(
       source: null,
       guarded: null,
       checkStart,
+      may_report_failure: status === 200 && !is_rewritten && encoding === null && mayReportFailure(endpoint, headers),
       is_rewritten,
       fault: null,
     }
@@ -149,6 +155,7 @@ export function openResponse(
     source,
     guarded,
     checkStart: null,
+    may_report_failure: false,
     is_rewritten: false,
     fault,
   }
@@ -199,6 +206,11 @@ function streamOf(
 ): ProviderStream {
   if (framing === 'sse') return endpoint === 'proxy' ? new VendorStream(framing, encoding, open()) : open()
   return new VendorStream(framing, encoding, null)
+}
+
+/** Of other endpoints it is not known what an answer holds when it is good. */
+function mayReportFailure(endpoint: EndpointName, headers: OpenResponse['headers']): boolean {
+  return ANSWER[endpoint] !== undefined && /\bjson\b/i.test(headers['content-type'] ?? '')
 }
 
 /**

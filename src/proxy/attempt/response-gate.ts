@@ -1,4 +1,6 @@
 import type {Refusal} from '../../base/errors.ts'
+import {parsed} from '../../base/json-object.ts'
+import {ANSWER, statusOfFailure} from '../../providers/reported-failure.ts'
 import type {AttemptOutcome, RewrittenResponse, Statuses} from '../records/attempt-result.ts'
 import {statusOf} from '../upstream/stream.ts'
 import type {AttemptParts, RoutingDecision} from './attempt-owner.ts'
@@ -17,6 +19,14 @@ import {ReservedStream, type ReservedStreamListener} from './reserved-stream.ts'
 import type {ResponseMask} from './response-mask.ts'
 import type {Phase, Times} from './timeouts.ts'
 import {rewriteResponse} from './whole-response.ts'
+
+/** The status of a response that failed, behind which its output is empty. */
+const FAILED = Buffer.from('"failed"')
+/** First members of errors; those of an answer are others. */
+const BEGINS = /^\s*\{\s*"(?:error|code|msg|message|detail|status|success|type|base_resp)"/
+const ENDS = /\}\s*$/
+const LONGEST_BEGIN = 256
+const LONGEST_END = 16
 
 /** The transport, as the gate sees it. */
 export interface AttemptTransport {
@@ -89,10 +99,11 @@ export class ResponseGate implements ReservedStreamListener, SettledResponse {
     if (fault) return this.#transport.end(fault)
     if (stream && call.reservation)
       this.#reserved = new ReservedStream(call.reservation, stream, this.#transport, this.#times, this)
-    // While another try may follow, a stream's first event is waited for, which may report an overload; of a whole
-    // response the content, or its coming at all.
-    if (status < 300 && ((stream ? stream.is_held : response.is_rewritten || response.checkStart) || !host.is_final))
-      return
+    // An answer may be a failure with a status of its own. While another try may follow, a stream's first event is
+    // waited for, which may report an overload; of a whole response the content, or its coming at all.
+    const {is_rewritten, checkStart, may_report_failure} = response
+    const waits = stream ? stream.is_held : is_rewritten || checkStart || may_report_failure
+    if (status < 300 && (waits || !host.is_final)) return
     this.#decide(stream ? clientStatus(call, status) : status)
     if (stream && this.decision?.passes)
       this.#parts.services.soon(() => call.relay.started || this.#transport.phase === 'over' || call.relay.flushHead())
@@ -109,7 +120,8 @@ export class ResponseGate implements ReservedStreamListener, SettledResponse {
     const {received_bytes} = this.#recorder
     if (is_rewritten)
       return this.decision?.passes === false && received_bytes > MAX_BUFFERED_BYTES ? this.#giveUp() : undefined
-    if (!this.decision) this.#decideWhole(chunk)
+    if (!this.decision && this.#awaitsAnswer(chunk)) return
+    if (!this.decision) this.#decideWhole(this.#pending[0] ?? chunk)
     if (!this.decision?.passes) return received_bytes > MAX_BUFFERED_BYTES ? this.#giveUp() : undefined
     this.#pending.push(chunk)
     if (content_length === null || received_bytes < content_length)
@@ -122,7 +134,7 @@ export class ResponseGate implements ReservedStreamListener, SettledResponse {
     if (this.#reserved?.is_waiting) return this.#reserved.wait(() => this.end())
     if (!stream) {
       if (is_rewritten) return this.#rewrite()
-      if (this.#transport.phase === 'receiving' && !this.decision) this.#decideWhole(null)
+      if (this.#transport.phase === 'receiving' && !this.decision) this.#decideUnanswered()
       return this.#complete()
     }
     stream.end(rest =>
@@ -258,7 +270,8 @@ export class ResponseGate implements ReservedStreamListener, SettledResponse {
     })
   }
 
-  #sendWhole(rewritten: RewrittenResponse) {
+  #sendWhole(whole: RewrittenResponse) {
+    const rewritten = whole.status >= 300 && this.response.status < 300 ? this.#masked(whole) : whole
     if (!this.decision) this.#decide(rewritten.status)
     this.rewritten = rewritten
     this.#recorder.copy.replace(rewritten.logged)
@@ -269,11 +282,41 @@ export class ResponseGate implements ReservedStreamListener, SettledResponse {
     this.#complete()
   }
 
+  /** A failure behind a good status may quote what was sent, as an error does. */
+  #masked(whole: RewrittenResponse): RewrittenResponse {
+    const bytes = this.#kept(whole.bytes)
+    return bytes === whole.bytes ? whole : {...whole, bytes, logged: this.#kept(whole.logged)}
+  }
+
   /** By its first event, or its end, a stream passes or not (core rule 20). */
   #decideStream() {
     const failed = this.response.stream?.failed ?? null
     this.#decide(failed ? statusOf(failed) : clientStatus(this.#parts.call, this.response.status))
     if (this.decision && !this.decision.passes) this.#giveUp()
+  }
+
+  /**
+   * True while an error may come in place of an answer: what began like one, or is whole and has no answer. Such bodies
+   * are short; of any other the bytes pass as they come.
+   */
+  #awaitsAnswer(chunk: Buffer): boolean {
+    const {may_report_failure, content_length} = this.response
+    if (!may_report_failure || this.#recorder.received_bytes > MAX_BUFFERED_BYTES) return false
+    const is_first = this.#pending.length === 0
+    const is_whole = content_length === chunk.length || ENDS.test(chunk.toString('latin1', chunk.length - LONGEST_END))
+    if (is_first && !is_whole && !BEGINS.test(chunk.toString('latin1', 0, LONGEST_BEGIN))) return false
+    if (chunk.includes(`"${ANSWER[this.#parts.call.endpoint]}"`) && !chunk.includes(FAILED)) return false
+    this.#pending.push(chunk)
+    return true
+  }
+
+  /** It ended without an answer: a failure that it reports has the status that the body names. */
+  #decideUnanswered() {
+    const {endpoint} = this.#parts.call
+    const body = this.#pending.length > 0 ? parsed(Buffer.concat(this.#pending).toString()) : null
+    const status = statusOfFailure(endpoint, body)
+    if (status !== null) this.response = {...this.response, status}
+    this.#decideWhole(this.#pending[0] ?? null)
   }
 
   /** A response that is no stream passes by its coming, if one was requested; null: nothing came. */

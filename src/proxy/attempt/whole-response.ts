@@ -1,9 +1,12 @@
 import {Refusal} from '../../base/errors.ts'
+import {parsed as jsonIn} from '../../base/json-object.ts'
 import {shapedError, shapedReply} from '../../providers/messages/index.ts'
 import {readReply} from '../../providers/openai/observe.ts'
+import {ANSWER, statusOfFailure} from '../../providers/reported-failure.ts'
 import {InvalidResponseFault} from '../../providers/translation.ts'
 import {vendorFacts} from '../../providers/vendor-operations/facts.ts'
 import {usageInHeaders} from '../../providers/vendor-operations/header-usage.ts'
+import type {EndpointName} from '../../schema/endpoints.ts'
 import {asRefusal} from '../inbound/error-response.ts'
 import type {RewrittenResponse} from '../records/attempt-result.ts'
 import type {Copy} from '../upstream/body-copy.ts'
@@ -15,6 +18,14 @@ import {holdsLinks, withOwnAddresses} from './reply-links.ts'
 import {estimateOf} from './unreported-usage.ts'
 
 const ENCODED = 'it is encoded, though the request wants plain text'
+
+/** The status of an answer that reports a failure in spite of its own. */
+function failedStatus(endpoint: EndpointName, came: Buffer): {readonly status: number} | null {
+  const key = ANSWER[endpoint]
+  if (!key || (came.includes(`"${key}"`) && !came.includes('"failed"'))) return null
+  const status = statusOfFailure(endpoint, jsonIn(came.toString()))
+  return status === null ? null : {status}
+}
 
 /** Translates a whole response, good or not, and has its guardrails check it. `done` may run at once. */
 export function rewriteResponse(
@@ -38,11 +49,12 @@ export function rewriteResponse(
         ? translated(request.translating, status, plain ?? body, header_usage, estimateOf(parts))
         : untranslated(plain ?? body)
       const {guardrails} = call
-      const is_error = status >= 300
+      const answered = reply.status ?? status
+      const is_error = answered >= 300
       if (!guardrails || (is_error && !guardrails.judges_errors))
-        return done(null, {...reply, status, kept: reply.bytes, logged: reply.bytes})
+        return done(null, {...reply, status: answered, kept: reply.bytes, logged: reply.bytes})
       if (plain === null) return done(guardrails.unreadable('it is encoded in a way that guardrails cannot read'))
-      const judged = is_error ? guardrails.evaluateError(reply, status) : guardrails.evaluateResponse(reply, status)
+      const judged = is_error ? guardrails.evaluateError(reply, answered) : guardrails.evaluateResponse(reply, answered)
       judged.then(
         checked => done(null, checked),
         fault => done(asRefusal(fault)),
@@ -60,6 +72,7 @@ export function rewriteResponse(
       : readReply(call.endpoint, bytes)
     return {
       bytes,
+      ...(status < 300 && failedStatus(call.endpoint, came)),
       content_type: (bytes === came ? headers['content-type'] : undefined) ?? JSON_TYPE,
       usage,
       model,

@@ -123,7 +123,7 @@ export class CacheParticipant implements CacheListener, ResponseSink {
     const may_store = statuses.client === status && this.#call.guardrails?.keeps_streams !== false
     if (stream) return may_store ? this.keep(status, undefined, null, masked) : this.#lookup.decline()
     if (!rewritten) return this.keep(status, headers['content-type'], plain, masked)
-    if (rewritten.kept) this.keep(status, rewritten.content_type, rewritten.kept, masked)
+    if (rewritten.kept && rewritten.status < 300) this.keep(status, rewritten.content_type, rewritten.kept, masked)
     else this.#lookup.decline()
   }
 

@@ -173,7 +173,7 @@ class ObservedStream implements ProviderStream {
   }
 
   faultEvent(fault: Refusal): Buffer {
-    return faultEvent(this.#endpoint, {message: fault.message, type: fault.codes.type}, this.#observer.is_mid_event)
+    return faultEvent(this.#endpoint, {message: fault.message, type: fault.codes.type}, this.#observer)
   }
 
   close(): void {

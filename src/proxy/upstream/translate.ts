@@ -4,9 +4,11 @@ import {isObject, parsed as jsonIn, parseJson, TooDeepFault} from '../../base/js
 import {cameAs, writtenAsCame} from '../../providers/as-came.ts'
 import {errorBody, usageIn} from '../../providers/chat.ts'
 import {type DialectPair, translationFor} from '../../providers/clients.ts'
+import {functionsToTools, hasFunctions, withFunctionCalls} from '../../providers/legacy-functions.ts'
 import {withLimitMembers} from '../../providers/limit-members.ts'
 import {plainFault} from '../../providers/openai/fault.ts'
 import type {OutgoingHeaders, Provider} from '../../providers/provider.ts'
+import {ReportedFault} from '../../providers/reported-failure.ts'
 import {
   InvalidResponseFault,
   type Json,
@@ -17,8 +19,9 @@ import {
 } from '../../providers/translation.ts'
 import {errorAsCame} from '../../providers/unified/fault.ts'
 import {applyParams} from '../../routing/params.ts'
+import type {EndpointName} from '../../schema/endpoints.ts'
 import type {Hop} from '../../schema/hops.ts'
-import type {Usage} from '../../schema/usage.ts'
+import {emptyUsage, type Usage} from '../../schema/usage.ts'
 import type {Call} from '../call/call.ts'
 import {type JsonBody, wholeOf} from '../inbound/body.ts'
 import {asUntranslatable} from '../inbound/error-response.ts'
@@ -30,6 +33,8 @@ export interface RequestTranslation extends DialectPair {
   readonly context: TranslationContext
   /** The client's request, the config's parameters applied; of another client's format, its translation to chat. */
   readonly chat_request: Json
+  /** The client has the older words for tools, and reads calls in them. */
+  readonly speaks_functions?: boolean
   readonly client_request: Json
   readonly request: Translated
   /** Restores the large files that were held out of `client_request`; null for none. */
@@ -53,7 +58,12 @@ export interface TranslatedReply {
   readonly usage: Usage | null
   readonly model: string | null
   readonly hops?: readonly Hop[] | null
+  /** Of a 2xx answer that reports a failure: the status of that. */
+  readonly status?: number
 }
+
+/** Clients read the answer to `stream: true` as events: whole JSON would be a picture that is paid for and lost. */
+const PICTURES: ReadonlySet<EndpointName> = new Set(['imageGenerate', 'imageEdit', 'imageVariation'])
 
 /** Null where the body passes as it is. Refuses (400) what the provider has no words for. */
 export function translateRequest(
@@ -80,11 +90,19 @@ export function translateRequest(
     created_s: Math.floor(call.at_ms / 1000),
   }
   try {
-    const chat_request = client ? withLimitMembers(provider, client.toChat(fields, context)) : fields
+    if (context.is_stream && PICTURES.has(endpoint) && !translation.stream)
+      throw new UnsupportedInputFault('stream', 'the provider streams no pictures; leave it out')
+    const speaks_functions = endpoint === 'chatComplete' && hasFunctions(fields)
+    const chat_request = client
+      ? withLimitMembers(provider, client.toChat(fields, context))
+      : speaks_functions
+        ? functionsToTools(fields)
+        : fields
     return {
       ...words,
       context,
       chat_request,
+      speaks_functions,
       client_request: fields,
       request: translation.request(chat_request, context),
       held,
@@ -153,18 +171,23 @@ export function translated(
  * documents.
  */
 function translateReply(
-  {translation, client, context, chat_request, client_request}: RequestTranslation,
+  of: RequestTranslation,
   plain: Buffer,
   header_usage: Usage | null,
   estimate: UsageEstimate | null,
 ): TranslatedReply {
+  const {translation, client, context, chat_request, client_request, speaks_functions} = of
   try {
     const response = parsed(plain)
     const {body, model, hops, ...counted} = translation.reply(response, context, chat_request, header_usage)
     const usage = counted.usage ?? header_usage
     if (isBinary(body)) return {bytes: body.bytes, content_type: body.content_type, usage, model, hops}
     const counted_body = client && !usage && estimate ? {...body, usage: usageIn(estimate.whole(plain))} : body
-    const answer = client ? client.fromChat(counted_body, context, client_request) : body
+    const answer = client
+      ? client.fromChat(counted_body, context, client_request)
+      : speaks_functions
+        ? withFunctionCalls(body)
+        : body
     return {
       bytes: answer === response ? plain : Buffer.from(writtenAsCame(answer)),
       content_type: JSON_TYPE,
@@ -173,6 +196,7 @@ function translateReply(
       hops,
     }
   } catch (cause) {
+    if (cause instanceof ReportedFault) return failureReply(of, cause)
     if (
       !(cause instanceof InvalidResponseFault) &&
       !(cause instanceof RangeError) &&
@@ -185,6 +209,21 @@ function translateReply(
       {provider: context.provider, reason: cause.message.replace(/\.$/, '')},
       {cause},
     )
+  }
+}
+
+/** The failure that a 2xx answer reports, with its status. It used what it reports, and else nothing. */
+function failureReply(
+  {client, context}: RequestTranslation,
+  {status, fault, usage, model}: ReportedFault,
+): TranslatedReply {
+  const error = client ? client.error(status, fault) : errorBody(context, fault)
+  return {
+    bytes: Buffer.from(JSON.stringify(error)),
+    content_type: JSON_TYPE,
+    usage: usage ?? emptyUsage(),
+    model,
+    status,
   }
 }
 

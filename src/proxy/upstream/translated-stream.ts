@@ -3,6 +3,7 @@ import {Refusal} from '../../base/errors.ts'
 import {dataLines} from '../../base/sse.ts'
 import {writtenAsCame} from '../../providers/as-came.ts'
 import {usageIn} from '../../providers/chat.ts'
+import {withFunctionDeltas} from '../../providers/legacy-functions.ts'
 import {faultEvent} from '../../providers/openai/error.ts'
 import {TextCounter} from '../../providers/openai/text-counter.ts'
 import type {ClientStream, Json, ProviderFault, StreamEvent, StreamTranslator} from '../../providers/translation.ts'
@@ -34,6 +35,7 @@ export class TranslatedStream implements ProviderStream {
   readonly is_held = false
   readonly open_bytes = 0
   readonly #endpoint: EndpointName
+  readonly #speaks_functions: boolean
   readonly #provider: string
   readonly #translator: StreamTranslator
   readonly #writer: ClientStream | null
@@ -52,11 +54,12 @@ export class TranslatedStream implements ProviderStream {
 
   constructor(
     endpoint: EndpointName,
-    {translation, client, context, chat_request, client_request}: RequestTranslation,
+    {translation, client, context, chat_request, client_request, speaks_functions = false}: RequestTranslation,
     {encoding = null, onFault = () => undefined, estimate = null}: StreamReading = {},
   ) {
     this.#estimate = estimate
     this.#onFault = onFault
+    this.#speaks_functions = speaks_functions
     this.#endpoint = endpoint
     this.#provider = context.provider
     this.#translator = translation.stream!.open(context, chat_request)
@@ -92,7 +95,7 @@ export class TranslatedStream implements ProviderStream {
       ? this.#fault()
       : {message: refusal.message, type: refusal.codes.type, param: null, code: null}
     if (this.#writer) return Buffer.from(this.#writer.fault(error))
-    return faultEvent(this.#endpoint, {message: error.message, type: error.type ?? 'api_error'}, false)
+    return faultEvent(this.#endpoint, {message: error.message, type: error.type ?? 'api_error'}, {is_mid_event: false})
   }
 
   close(): void {
@@ -181,7 +184,8 @@ export class TranslatedStream implements ProviderStream {
   }
 
   #write(chunks: readonly Json[]) {
-    for (const chunk of chunks) {
+    for (const each of chunks) {
+      const chunk = this.#speaks_functions ? withFunctionDeltas(each) : each
       this.#has_begun = true
       this.#text += this.#writer ? this.#writer.chunk(chunk) : `${dataLines(writtenAsCame(chunk))}\n`
     }

@@ -44,7 +44,7 @@ test.each([
     {promptFeedback: {blockReason: 'SAFETY'}},
     'there is no picture in it (The prompt was blocked: SAFETY)',
   ],
-  ['gemini-2.5-flash-image', {error: {message: 'no'}}, 'it is an error'],
+  ['gemini-2.5-flash-image', {error: {message: 'no'}}, 'google error: no'],
 ])('%s: %j is no answer', (model, said, sentence) => {
   expect(() => images.reply(said, contextOf({model}), {prompt: 'A fox'})).toThrow(sentence)
 })

@@ -92,7 +92,7 @@ test.each([
   [{error: {code: 400, message: 'Bad key', status: 'INVALID_ARGUMENT'}}],
   [[{error: {code: 400, message: 'Bad key', status: 'INVALID_ARGUMENT'}}]],
 ])('an error with status 200 is none of an answer: %j', said => {
-  expect(() => reply(said)).toThrow('it is an error in spite of its status: google error: Bad key')
+  expect(() => reply(said)).toThrow('google error: Bad key')
 })
 
 test('in a stream, what is no answer is told as a fault', () => {

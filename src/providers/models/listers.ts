@@ -120,7 +120,7 @@ export const bedrockModels: ModelLister = async (_, {ask}) => {
     const next = token === null ? '' : `&nextToken=${uriPart(token)}`
     const value = await jsonOf(await ask({method: 'GET', path: `/inference-profiles?maxResults=1000${next}`}))
     return {
-      models: named(rowsIn(value, 'inferenceProfileSummaries'), profileRow),
+      models: named(rowsIn({inferenceProfileSummaries: [], ...object(value)}, 'inferenceProfileSummaries'), profileRow),
       next: text(object(value).nextToken) ?? null,
     }
   }).catch((fault: unknown) => {

@@ -1,6 +1,8 @@
 import type {EndpointName} from '../../schema/endpoints.ts'
 import {streamError} from '../messages/error.ts'
 
+const OF_GUARDRAILS = 'hooks_failed'
+
 /** A failure, as the client reads it. */
 export interface ClientFault {
   readonly type: string
@@ -29,7 +31,11 @@ export function faultEvent(
 
 function eventOf(endpoint: EndpointName, {type, message}: ClientFault, sequence_number: number | null): string {
   const error = {message, type, param: null, code: null}
-  if (endpoint === 'messages') return `event: error\ndata: ${JSON.stringify(streamError(error))}\n\n`
+  if (endpoint === 'messages') {
+    // Clients know Anthropic's types alone, but for the one by which those of guardrails go.
+    const event = type === OF_GUARDRAILS ? {type: 'error', error: {type, message}} : streamError(error)
+    return `event: error\ndata: ${JSON.stringify(event)}\n\n`
+  }
   // The Responses API tells an error flat; clients of the other APIs look for `error`. Both are there.
   if (endpoint === 'createModelResponse') {
     // Every event of a numbered stream has the next number: strict clients read none without it.

@@ -1,4 +1,5 @@
 import type {EndpointName} from '../schema/endpoints.ts'
+import {fitting} from './fit/index.ts'
 import {messagesClient, nativeMessages, withEffort, withoutOwnMembers} from './messages/index.ts'
 import {openaiChat} from './openai/chat.ts'
 import type {Provider} from './provider.ts'
@@ -24,13 +25,20 @@ export interface DialectPair {
 export function translationFor(provider: Provider, endpoint: EndpointName): DialectPair | null {
   const dialect = provider.translations ?? null
   const own = dialect?.endpoints[endpoint]
-  if (own) return {translation: own, dialect, client: MESSAGES.has(endpoint) ? nativeMessages : null}
+  if (own) {
+    const is_text = endpoint === 'chatComplete' || endpoint === 'complete'
+    const translation = is_text ? fitting(own, dialect!.name) : own
+    return {translation, dialect, client: MESSAGES.has(endpoint) ? nativeMessages : null}
+  }
   if (supports(provider, endpoint)) return null
   const client = CLIENTS[endpoint]
   if (!client) return null
   const chat = dialect?.endpoints.chatComplete
-  if (chat) return {translation: dialect?.reads_thinking ? chat : translationWithEffort(chat), dialect, client}
-  return supports(provider, 'chatComplete') ? {translation: plainChat, dialect: null, client} : null
+  if (dialect && chat) {
+    const read = dialect.reads_thinking ? chat : translationWithEffort(chat)
+    return {translation: fitting(read, dialect.name), dialect, client}
+  }
+  return supports(provider, 'chatComplete') ? {translation: fitting(plainChat, null), dialect: null, client} : null
 }
 
 /**

@@ -22,6 +22,8 @@ export interface TranslationContext {
   /** For answers that come without an id or a time of their own. */
   readonly call_id: string
   readonly created_s: number
+  /** Takes each thing of the request that the provider gets otherwise than the client wrote it, or not at all. */
+  readonly report?: (adaptation: string) => void
 }
 
 /** The translated body. */

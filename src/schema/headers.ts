@@ -1,4 +1,5 @@
 import type {IncomingHttpHeaders} from 'node:http'
+import {headerText} from '../base/header-values.ts'
 import {parsedObject} from '../base/json-object.ts'
 
 /**
@@ -54,6 +55,7 @@ export const RESPONSE_HEADERS = {
   provider: 'The kind of provider that answered.',
   'gateway-exception': '`true` when the gateway itself failed.',
   'config-warning': 'What in the config or in a header of ours had no effect.',
+  adaptations: 'What of the request the provider got otherwise than it was sent, or not at all.',
   'ratelimit-limit': 'With 429: what the rate limit lets through in a window.',
   'ratelimit-remaining': 'With 429: what is left of it.',
   'ratelimit-reset': 'With 429: seconds until the next window.',
@@ -67,7 +69,7 @@ export interface OwnHeaders {
   readonly values: Readonly<Partial<Record<string, string>>>
 }
 
-/** Picks our headers out of a request's. Where both spellings are sent, `x-gateway-` counts. */
+/** Picks our headers out of a request's, as text. Where both spellings are sent, `x-gateway-` counts. */
 export function ownHeaders(headers: IncomingHttpHeaders): OwnHeaders {
   const values: Record<string, string> = {}
   let prefix: Prefix | undefined
@@ -76,10 +78,10 @@ export function ownHeaders(headers: IncomingHttpHeaders): OwnHeaders {
     const value = headers[name]
     if (typeof value !== 'string') continue
     if (name.startsWith('x-gateway-')) {
-      values[name.slice(10)] = value
+      values[name.slice(10)] = headerText(value)
       prefix = 'x-gateway'
     } else if (name.startsWith('x-portkey-')) {
-      values[name.slice(10)] ??= value
+      values[name.slice(10)] ??= headerText(value)
       prefix ??= 'x-portkey'
     }
   }

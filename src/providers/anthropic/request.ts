@@ -1,7 +1,9 @@
 import {isObject, object} from '../../base/json-object.ts'
 import {type Json, type TranslationContext, UnsupportedInputFault} from '../translation.ts'
 import type {AnthropicHost} from './endpoint.ts'
+import {trimPrefill, withFewMarks} from './limits.ts'
 import {conversation} from './messages.ts'
+import {outputSchema} from './output-schema.ts'
 import {defaultMaxTokens, thinkingOf} from './thinking.ts'
 import {toolsOf} from './tools.ts'
 
@@ -32,11 +34,19 @@ const JSON_ONLY = 'Answer with one valid JSON object and nothing else: no prose 
 export function messagesRequest(request: Json, context: TranslationContext, place: AnthropicHost): Json {
   refuse(request)
   const {system, turns} = conversation(request, context.strict)
-  const format = formatOf(request.response_format)
+  const {report} = context
+  const format = formatOf(request.response_format, report)
   if (format === 'json_object') system.push({type: 'text', text: JSON_ONLY})
   const {tools, tool_choice, is_forced} = toolsOf(request, context)
   const most_tokens = maxTokens(request)
   const thinking = thinkingOf(request, context.model, {turns, is_forced, max_tokens: most_tokens})
+  const is_thinking = thinking.thinking !== null && thinking.thinking.type !== 'disabled'
+  if (isObject(request.thinking) && thinking.thinking !== request.thinking)
+    report?.(`${thinking.thinking ? 'converted' : 'dropped'} thinking: its budget does not fit max_tokens`)
+  const is_unforced = is_thinking && is_forced
+  if (is_unforced) report?.('converted tool_choice: auto, as the model thinks')
+  trimPrefill(turns, report)
+  const [fewTools, fewSystem, ...fewTurns] = withFewMarks([tools, system, ...turns.map(({content}) => content)], report)
   const output_config = {
     ...object(request.output_config),
     ...(thinking.effort ? {effort: thinking.effort} : {}),
@@ -45,19 +55,18 @@ export function messagesRequest(request: Json, context: TranslationContext, plac
   return {
     model: context.model,
     max_tokens: most_tokens ?? defaultMaxTokens(context.model, thinking.budget_tokens),
-    ...(system.length > 0 ? {system} : {}),
-    messages: turns,
-    ...(tools.length > 0 ? {tools} : {}),
-    ...(tool_choice ? {tool_choice} : {}),
+    ...(system.length > 0 ? {system: fewSystem} : {}),
+    messages: turns.map(({role}, at) => ({role, content: fewTurns[at]!})),
+    ...(tools.length > 0 ? {tools: fewTools} : {}),
+    ...(tool_choice ? {tool_choice: is_unforced ? unforced(tool_choice) : tool_choice} : {}),
     ...(thinking.thinking ? {thinking: thinking.thinking} : {}),
     ...(Object.keys(output_config).length > 0 ? {output_config} : {}),
-    // Anthropic refuses a temperature beside thinking. Where thinking is our reading of `reasoning_effort`, it wins, as
-    // with OpenAI's own models.
-    ...(thinking.is_ours ? {} : sampling(request)),
+    // Anthropic refuses a temperature beside thinking, which wins, as with OpenAI's own models.
+    ...(is_thinking ? beside(request, thinking.is_ours, report) : sampling(request)),
     ...stops(request),
     ...userOf(request),
     ...(place === 'api' ? tierOf(request) : {}),
-    ...own(request, thinking.is_ours),
+    ...own(request, is_thinking),
     ...(context.is_stream ? {stream: true} : {}),
   }
 }
@@ -102,6 +111,25 @@ function fraction(request: Json, field: string): number | null {
   return Math.min(1, Math.max(0, value))
 }
 
+/**
+ * The sampling that Anthropic takes beside thinking: its usual temperature, or a `top_p` from 0.95 on. Beside thinking
+ * that was switched on here there is none.
+ */
+function beside(request: Json, is_ours: boolean, report: TranslationContext['report']): Json {
+  const wished = sampling(request)
+  const is_taken = wished.temperature === 1 || (wished.temperature === undefined && Number(wished.top_p) >= 0.95)
+  const kept = is_taken && !is_ours ? wished : {}
+  for (const name of ['temperature', 'top_p', 'top_k'])
+    if (request[name] !== undefined && request[name] !== null && !(name in kept))
+      report?.(`dropped ${name}: the model thinks`)
+  return kept
+}
+
+/** While the model thinks it can be left to choose alone. */
+function unforced({disable_parallel_tool_use}: Json): Json {
+  return {type: 'auto', ...(disable_parallel_tool_use === undefined ? {} : {disable_parallel_tool_use})}
+}
+
 function stops({stop}: Json): Json {
   if (stop === undefined || stop === null) return {}
   const stop_sequences = typeof stop === 'string' ? [stop] : stop
@@ -132,7 +160,7 @@ function own(request: Json, is_thinking: boolean): Json {
 }
 
 /** The `output_config.format` of a JSON schema; `json_object` has no counterpart and is requested in the prompt. */
-function formatOf(response_format: unknown): Json | 'json_object' | null {
+function formatOf(response_format: unknown, report: TranslationContext['report']): Json | 'json_object' | null {
   if (response_format === undefined || response_format === null) return null
   const {type, json_schema} = object(response_format)
   if (type === 'text') return null
@@ -141,5 +169,5 @@ function formatOf(response_format: unknown): Json | 'json_object' | null {
     throw new UnsupportedInputFault('response_format.type', 'expected text, json_object or json_schema')
   const {schema} = object(json_schema)
   if (!isObject(schema)) throw new UnsupportedInputFault('response_format.json_schema.schema', 'expected a JSON schema')
-  return {type: 'json_schema', schema}
+  return {type: 'json_schema', schema: outputSchema(schema, 'response_format.json_schema.schema', report)}
 }

@@ -61,10 +61,11 @@ export function thinkingOf(
   if (request.thinking !== undefined && request.thinking !== null) {
     if (!isObject(request.thinking))
       throw new UnsupportedInputFault('thinking', 'expected an object such as {"type": "adaptive"}')
-    const {budget_tokens} = request.thinking
+    const own = withinTokens(request.thinking, known.max_tokens)
+    const budget_tokens = own?.budget_tokens
     return {
       ...NONE,
-      thinking: request.thinking,
+      thinking: own,
       effort,
       budget_tokens: Number.isSafeInteger(budget_tokens) ? Number(budget_tokens) : 0,
     }
@@ -82,6 +83,17 @@ export function thinkingOf(
   // OpenAI counts reasoning in the completion: half of it is left for the answer.
   const budget_tokens = Math.min(budget, Math.max(MIN_BUDGET_TOKENS, Math.floor(most / 2)))
   return {thinking: {type: 'enabled', budget_tokens}, effort: null, budget_tokens, is_ours: true}
+}
+
+/** A budget leaves a token for the answer; null where the answer may have too few tokens to think with. */
+function withinTokens(thinking: Json, max_tokens: number | null): Json | null {
+  const {type, budget_tokens} = thinking
+  if (type !== 'enabled' || typeof budget_tokens !== 'number') return thinking
+  const most = max_tokens === null ? Number.POSITIVE_INFINITY : max_tokens - 1
+  if (budget_tokens >= MIN_BUDGET_TOKENS && budget_tokens <= most) return thinking
+  return most < MIN_BUDGET_TOKENS
+    ? null
+    : {...thinking, budget_tokens: Math.min(Math.max(budget_tokens, MIN_BUDGET_TOKENS), most)}
 }
 
 /** The `max_tokens` of a request that names none. Thinking counts towards it. */

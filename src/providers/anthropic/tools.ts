@@ -2,6 +2,7 @@ import {isObject, object, parseJson} from '../../base/json-object.ts'
 import {MAX_JSON_DEPTH} from '../../base/json-shape.ts'
 import {type Json, type TranslationContext, UnsupportedInputFault} from '../translation.ts'
 import {cached} from './content.ts'
+import {outputSchema} from './output-schema.ts'
 import {hasStrictTools} from './thinking.ts'
 
 export interface Tools {
@@ -78,11 +79,13 @@ function functionTool(tool: Json, at: string, context: TranslationContext): Json
   if (parameters !== undefined && parameters !== null && !isObject(parameters)) {
     throw new UnsupportedInputFault(`${at}.function.parameters`, 'expected a JSON schema')
   }
+  const input_schema = {type: 'object', ...(parameters ?? {properties: {}})}
+  const is_strict = strict === true && hasStrictTools(context.model)
   return {
     name,
     ...(typeof description === 'string' ? {description} : {}),
-    input_schema: {type: 'object', ...(parameters ?? {properties: {}})},
-    ...(strict === true && hasStrictTools(context.model) ? {strict} : {}),
+    input_schema: is_strict ? outputSchema(input_schema, `${at}.function.parameters`, context.report) : input_schema,
+    ...(is_strict ? {strict} : {}),
     ...cached({}, tool.cache_control ? tool : {cache_control}),
   }
 }

@@ -41,6 +41,7 @@ export function documentName(name: string | undefined, used: Set<string>): strin
     .replace(/ +/g, ' ')
     .trim()
     .slice(0, LONGEST_NAME - 8)
+    .trimEnd()
   const first = plain || 'document'
   let unique = first
   for (let next = used.size + 1; used.has(unique); next++) unique = `${first} ${next}`

@@ -1,4 +1,5 @@
 import {isObject} from '../../base/json-object.ts'
+import {outputSchema} from '../anthropic/output-schema.ts'
 import {claudeVersion, FIRST_ADAPTIVE} from '../anthropic/thinking.ts'
 import {effortOf} from '../messages/thinking.ts'
 import {type Json, type TranslationContext, UnsupportedInputFault} from '../translation.ts'
@@ -47,7 +48,7 @@ export function parameters(request: Json, context: TranslationContext): Json {
     requestMetadata: objectAt(request, 'requestMetadata', 'request_metadata'),
     promptVariables: objectAt(request, 'promptVariables', 'prompt_variables'),
     serviceTier: objectAt(request, 'serviceTier') ?? serviceTier(request),
-    outputConfig: objectAt(request, 'outputConfig') ?? outputConfig(request),
+    outputConfig: objectAt(request, 'outputConfig') ?? outputConfig(request, context, maker),
   })
 }
 
@@ -137,7 +138,7 @@ function serviceTier(request: Json): Json | undefined {
 }
 
 /** `response_format`. Source: Bedrock API reference, OutputConfig; it holds the schema as text. */
-function outputConfig(request: Json): Json | undefined {
+function outputConfig(request: Json, context: TranslationContext, maker: string | null): Json | undefined {
   const format = objectAt(request, 'response_format')
   if (format === undefined || format.type === 'text') return undefined
   const described = format.json_schema
@@ -148,8 +149,9 @@ function outputConfig(request: Json): Json | undefined {
     )
   }
   const {name, description, schema} = described
+  const field = 'response_format.json_schema.schema'
   const jsonSchema = defined({
-    schema: JSON.stringify(schema),
+    schema: JSON.stringify(maker === 'anthropic' ? outputSchema(schema, field, context.report) : schema),
     name: typeof name === 'string' ? name : undefined,
     description: typeof description === 'string' && description !== '' ? description : undefined,
   })

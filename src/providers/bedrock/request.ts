@@ -24,6 +24,9 @@ export function converseRequest(request: Json, context: TranslationContext): Tra
     if (message.role === 'system' || message.role === 'developer') system.push(...systemBlocks(message, field, naming))
     else add(turns, turnOf(message, field, naming, context))
   })
+  turns.forEach(turn => {
+    fitFiles(turn, context)
+  })
   const has_calls = turns.some(({content}) => content.some(block => 'toolUse' in block || 'toolResult' in block))
   const body = defined({
     messages: turns,
@@ -77,6 +80,29 @@ function assistantBlocks(message: Json, field: string, naming: Naming, context: 
 
 function isUnsigned({reasoningContent: reasoning}: Json): boolean {
   return isObject(reasoning) && isObject(reasoning.reasoningText) && !reasoning.reasoningText.signature
+}
+
+/** Files of one message (Bedrock API reference, Message, content). */
+const MAX_IMAGES = 20
+const MAX_DOCUMENTS = 5
+
+/** Files are the user's alone, so many of them, and documents have a text beside them. */
+function fitFiles({role, content}: Turn, {report}: TranslationContext) {
+  const images = content.filter(block => 'image' in block).length
+  const documents = content.filter(block => 'document' in block).length
+  if (images === 0 && documents === 0) return
+  if (role === 'assistant')
+    throw new UnsupportedInputFault(
+      'messages',
+      'Amazon Bedrock takes pictures and documents in messages of the user alone',
+    )
+  if (images > MAX_IMAGES || documents > MAX_DOCUMENTS) {
+    const most = `at most ${MAX_IMAGES} pictures and ${MAX_DOCUMENTS} documents`
+    throw new UnsupportedInputFault('messages', `expected ${most} in one message of the user`)
+  }
+  if (documents === 0 || content.some(block => 'text' in block)) return
+  content.push({text: 'See the documents.'})
+  report?.('converted messages: a text is beside documents')
 }
 
 /** Converse wants turns that alternate: what one side says in several messages is one turn. */

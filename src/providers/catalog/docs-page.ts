@@ -25,6 +25,10 @@ const HEAD = `# Providers
   A response that already has the client's format is returned byte for byte, with members the gateway does not know. The
   gateway changes only what clients cannot read: content in parts, arguments that are not text, missing members, finish
   reasons and thinking under \`strict_open_ai_compliance\`.
+- **Adaptations**: providers refuse some requests that others take: blank stop sequences, results that come late,
+  schemas outside of a subset. The gateway changes such a part of a translated request and keeps its meaning. The
+  response header \`x-gateway-adaptations\` and the log name each change. A request that cannot be changed gets
+  400 with the field, and nothing is sent.
 - **In calls of its own**: files, batches and fine-tuning. The gateway sends one or more different requests for each
   client call ([files and batches](files.md)).
 - **By way of chat**: the gateway translates Anthropic's \`/messages\` and OpenAI's \`/responses\` to chat, if the provider

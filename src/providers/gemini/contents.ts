@@ -32,7 +32,7 @@ export function contentsOf(messages: unknown, manner: Manner): Json {
     const field = `messages[${at}]`
     if (!isObject(each)) throw new UnsupportedInputFault(field, 'expected an object')
     const {role} = each
-    if (role === 'system' || role === 'developer') push(system, partsOf(each.content, `${field}.content`))
+    if (role === 'system' || role === 'developer') push(system, systemParts(each, field))
     else if (role === 'user') add(turns, 'user', partsOf(each.content, `${field}.content`))
     else if (role === 'assistant') add(turns, 'model', answerParts(each, field, names, manner))
     else if (role === 'tool' || role === 'function') add(turns, 'user', [result(each, field, names, manner)], true)
@@ -44,6 +44,15 @@ export function contentsOf(messages: unknown, manner: Manner): Json {
     ...(system.length > 0 ? {systemInstruction: {parts: system}} : {}),
     contents: turns.map(({role, parts}) => ({role, parts})),
   }
+}
+
+/** Google takes text alone where the system speaks. */
+function systemParts({content}: Json, field: string): Json[] {
+  const parts = partsOf(content, `${field}.content`)
+  const at = parts.findIndex(({text}) => typeof text !== 'string')
+  if (at >= 0)
+    throw new UnsupportedInputFault(`${field}.content[${at}].type`, 'expected text in a message of the system')
+  return parts
 }
 
 function add(turns: Turn[], role: Turn['role'], parts: readonly Json[], has_results = false) {

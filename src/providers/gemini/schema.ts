@@ -27,8 +27,12 @@ const SAME = [
   'example',
   'propertyOrdering',
 ]
-/** Formats that Gemini knows; it refuses a schema with another one. */
-const FORMATS: ReadonlySet<unknown> = new Set(['date-time', 'float', 'double', 'int32', 'int64'])
+/** Formats that Gemini knows, by type; it refuses a schema with another one. */
+const FORMATS: Readonly<Record<string, ReadonlySet<unknown>>> = {
+  string: new Set(['date-time']),
+  number: new Set(['float', 'double']),
+  integer: new Set(['int32', 'int64']),
+}
 
 interface Walk {
   readonly root: Json
@@ -79,12 +83,14 @@ function cleanNode(schema: Json, type: unknown, down: (part: unknown) => Json): 
   const items = itemsOf(schema)
   const given = word(type) ?? (properties ? 'object' : items === undefined ? null : 'array')
   if (given !== null) result.type = given
-  if (FORMATS.has(schema.format)) result.format = schema.format
+  if (formatsOf(given).has(schema.format)) result.format = schema.format
   for (const name of SAME) if (schema[name] !== undefined) result[name] = schema[name]
   if (list(schema.type).includes('null')) result.nullable = true
   if (schema.const !== undefined || Array.isArray(schema.enum))
     enumToDescription(result, schema.const === undefined ? list(schema.enum) : [schema.const])
-  if (properties) {
+  // Empty properties are refused, and an array must describe its items.
+  if (given === 'array' && items === undefined) result.items = {type: 'string'}
+  if (properties && Object.keys(properties).length > 0) {
     result.properties = Object.fromEntries(Object.entries(properties).map(([name, property]) => [name, down(property)]))
     const required = list(schema.required).filter(name => typeof name === 'string' && Object.hasOwn(properties, name))
     if (required.length > 0) result.required = required
@@ -93,10 +99,18 @@ function cleanNode(schema: Json, type: unknown, down: (part: unknown) => Json): 
   return result
 }
 
+const NO_FORMATS: ReadonlySet<unknown> = new Set()
+
+/** A schema without a type may have any of them. */
+function formatsOf(type: string | null): ReadonlySet<unknown> {
+  if (type === null) return new Set(Object.values(FORMATS).flatMap(formats => [...formats]))
+  return Object.hasOwn(FORMATS, type.toLowerCase()) ? FORMATS[type.toLowerCase()]! : NO_FORMATS
+}
+
 /** Gemini's `enum` has texts alone; other values go where the model still reads them. */
 function enumToDescription(result: Record<string, unknown>, values: readonly unknown[]) {
-  const known = values.filter(value => value !== null)
-  if (known.length < values.length) result.nullable = true
+  const known = values.filter(value => value !== null && value !== '')
+  if (values.includes(null)) result.nullable = true
   if (known.length > 0 && known.every(value => typeof value === 'string')) {
     result.enum = known
     result.type = 'string'

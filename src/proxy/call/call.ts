@@ -1,4 +1,5 @@
 import {isoTime} from '../../base/clock.ts'
+import {headerText} from '../../base/header-values.ts'
 import {newTimeId} from '../../base/ids.ts'
 import {parsedObject} from '../../base/json-object.ts'
 import {checkDepth} from '../../base/json-shape.ts'
@@ -67,6 +68,8 @@ export interface Call extends Work {
   readonly ignored: readonly string[]
   /** The parts of the reply that were changed for the client, as its row has them. */
   changes: readonly string[]
+  /** The parts of the request that its provider got otherwise than the client wrote them, for answer and row. */
+  adaptations: readonly string[]
   /** Of a file for batches that was held against lists: the models of its rows. */
   row_models: readonly string[] | null
 }
@@ -132,6 +135,7 @@ export function openCall(kind: CallKind, incoming: ReceivedRequest, caller: Call
     link: null,
     ignored: ignoredHeaders(incoming.own),
     changes: [],
+    adaptations: [],
     row_models: null,
     attempts: 0,
   }
@@ -188,7 +192,7 @@ export function logOf(call: Call, route: RouteInfo, ending: Ending): LogRecord {
     response_bytes: ending.response_bytes,
     metadata: keptMetadata(call),
     error: ending.error,
-    warning: withWarnings(withWarnings(route.warning, call.ignored), call.changes),
+    warning: withWarnings(withWarnings(route.warning, call.ignored), [...call.adaptations, ...call.changes]),
     auth_ms: call.auth_ms,
     plan_ms: call.plan_ms,
     connect_ms: ending.connect_ms,
@@ -251,7 +255,8 @@ function maskedValue(name: string, text: string): string {
     return MASK
   }
   // a referrer, a location: its value is a URL
-  const kept = mayHoldQuery(text) ? maskedUrl(text) : text
+  const plain = headerText(text)
+  const kept = mayHoldQuery(plain) ? maskedUrl(plain) : plain
   if (text.length > MAX_LAST_CHARS) return kept
   if (last) {
     last.text = text
@@ -289,13 +294,13 @@ export function metadataOf(incoming: InboundRequest, caller: Caller, services: S
   const merged: Record<string, string> = {}
   const {headers, own} = incoming
   if (typeof headers.baggage === 'string') {
-    for (const pair of headers.baggage.split(',', 64)) {
+    for (const pair of headerText(headers.baggage).split(',', 64)) {
       const [name, value] = pair.split(';', 1)[0]!.split('=', 2)
       if (name && value) put(merged, name.trim(), decoded(value.trim()))
     }
   }
   for (const name of services.settings.headers_to_metadata)
-    if (typeof headers[name] === 'string') put(merged, name, headers[name])
+    if (typeof headers[name] === 'string') put(merged, name, headerText(headers[name]))
   const text = own.values.metadata
   if (text) checkDepth(text, `The header ${own.prefix}-metadata`)
   if (text) for (const [name, value] of Object.entries(parsedObject(text) ?? {})) put(merged, name, value)

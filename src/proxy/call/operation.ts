@@ -16,6 +16,7 @@ export function enterTarget(call: Call, target: Pick<Target, 'provider' | 'optio
   const {endpoint} = call.incoming.route
   const own = endpoint ? ownOperation(call.incoming, target) : null
   call.changes = []
+  call.adaptations = []
   call.is_shaped = own === null && isShaped(call, target.provider)
   if (endpoint && !own) {
     if (call.is_passthrough) Object.assign(call, {is_passthrough: false, operation: null, endpoint: endpoint.name})

@@ -1,3 +1,4 @@
+import {writtenHeader} from '../../base/header-values.ts'
 import {HOP_BY_HOP, isOwn, type Prefix, setsOwnCookie} from '../../schema/headers.ts'
 import type {Uses} from '../services.ts'
 import type {Target} from '../targets/target.ts'
@@ -44,7 +45,7 @@ export function answerHeaders(
     headers.push('x-accel-buffering', 'no')
   }
   const ours = OUR_NAMES[call.incoming.own.prefix]
-  headers.push(ours.trace_id, call.trace.trace_id)
+  headers.push(ours.trace_id, writtenHeader(call.trace.trace_id))
   if (target) {
     const {route, retry_attempt_count} = how
     headers.push(ours.provider, target.provider.slug, ours.retry_attempt_count, String(retry_attempt_count))
@@ -52,6 +53,7 @@ export function answerHeaders(
     if (route.similar?.served) headers.push(ours.cache_similarity, route.similar.similarity.toFixed(4))
     const warning = withWarnings(route.warning, call.ignored)
     if (warning) headers.push(ours.config_warning, printable(warning))
+    if (call.adaptations.length > 0) headers.push(ours.adaptations, printable(call.adaptations.join('; ')))
   }
   if (how.timing) headers.push('server-timing', timing(call, how.timing))
   headers.push(...how.services.cors(call.incoming.headers.origin))
@@ -70,6 +72,7 @@ function namesUnder(prefix: Prefix) {
     cache_similarity: `${prefix}-cache-similarity`,
     last_used_option_index: `${prefix}-last-used-option-index`,
     config_warning: `${prefix}-config-warning`,
+    adaptations: `${prefix}-adaptations`,
   }
 }
 

@@ -88,6 +88,7 @@ export function translateRequest(
     options: target.options,
     call_id: call.id,
     created_s: Math.floor(call.at_ms / 1000),
+    report: adaptation => adapted(call, adaptation),
   }
   try {
     if (context.is_stream && PICTURES.has(endpoint) && !translation.stream)
@@ -111,6 +112,15 @@ export function translateRequest(
     if (!(fault instanceof UnsupportedInputFault) && !(fault instanceof RangeError)) throw fault
     throw asUntranslatable(fault, provider.slug)
   }
+}
+
+/** Of one request, in the header of its answer and in its row of the log. */
+const MAX_ADAPTATIONS = 32
+
+function adapted(call: Call, adaptation: string) {
+  const {adaptations} = call
+  if (adaptations.length < MAX_ADAPTATIONS && !adaptations.includes(adaptation))
+    call.adaptations = [...adaptations, adaptation]
 }
 
 /** True when answers keep to OpenAI's members and finish reasons: unless the node or the request says otherwise. */

@@ -1,4 +1,5 @@
 import {describe, expect, test} from 'vitest'
+import {outputSchema} from '../../../src/providers/anthropic/output-schema.ts'
 import {claudeVersion, defaultMaxTokens} from '../../../src/providers/anthropic/thinking.ts'
 import {type Json, type TranslationContext, UnsupportedInputFault} from '../../../src/providers/translation.ts'
 import {CONTEXT, chatOn} from './fixtures.ts'
@@ -66,7 +67,7 @@ test.each<[string, Json, Json]>([
   ['text', {response_format: {type: 'text'}, n: 1, modalities: ['text']}, {}],
   ['what it has no word for', {seed: 1, logit_bias: {}, logprobs: true, top_logprobs: 3, presence_penalty: 1, store: true, prediction: {}}, {}],
   ['its own words', {top_k: 3, container: 'c', mcp_servers: [{url: 'https://example.com'}], cache_control: {type: 'ephemeral'}}, {top_k: 3, container: 'c', mcp_servers: [{url: 'https://example.com'}], cache_control: {type: 'ephemeral'}}],
-  ['effort and a format', {output_config: {effort: 'low'}, response_format: {type: 'json_schema', json_schema: {schema: {type: 'object'}}}}, {output_config: {effort: 'low', format: {type: 'json_schema', schema: {type: 'object'}}}}],
+  ['effort and a format', {output_config: {effort: 'low'}, response_format: {type: 'json_schema', json_schema: {schema: {type: 'object'}}}}, {output_config: {effort: 'low', format: {type: 'json_schema', schema: {type: 'object', additionalProperties: false}}}}],
 ])('%s', (_, asked, expected) => {
   expect(body(asked)).toEqual({...body({}), ...expected})
 })
@@ -203,7 +204,8 @@ test('tools of the provider go as they are named, and strict only where the mode
     {type: 'bash_20250124', name: 'bash'},
   ]
   const a = {name: 'a', input_schema: {type: 'object', properties: {}}}
-  expect(body({tools}).tools).toEqual([{...a, strict: true}, ...provided])
+  const closed = {...a, input_schema: {...a.input_schema, additionalProperties: false}, strict: true}
+  expect(body({tools}).tools).toEqual([closed, ...provided])
   expect(body({tools}, {model: 'claude-sonnet-4-20250514'}).tools).toEqual([a, ...provided])
 })
 
@@ -275,4 +277,19 @@ describe('the place', () => {
     if (!model.startsWith('a')) expect(() => at('bedrock', {model})).toThrow('model: expected the name of a model')
     expect(() => at('vertex', {model})).toThrow('model: expected the name of a model')
   })
+})
+
+test('references that fan out are followed once each, and a row of them has an end', () => {
+  const chain = (levels: number) => ({
+    $ref: '#/$defs/d0',
+    $defs: Object.fromEntries(
+      Array.from({length: levels}, (_, at) => {
+        const next = at + 1 < levels ? {$ref: `#/$defs/d${at + 1}`} : {type: 'string'}
+        return [`d${at}`, {anyOf: [next, next]}]
+      }),
+    ),
+  })
+  expect(outputSchema(chain(60), 'schema')).toMatchObject({$ref: '#/$defs/d0'})
+  expect(() => outputSchema(chain(200), 'schema')).toThrow('at most 100 references in a row')
+  expect(() => outputSchema({$ref: '#/$defs/a', $defs: {a: {items: {$ref: '#/$defs/a'}}}}, 'schema')).toThrow('itself')
 })

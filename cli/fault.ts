@@ -1,4 +1,5 @@
-import {StoreSilentFault} from '../src/base/store-fault.ts'
+import {LibraryFault} from '../src/base/runtime.ts'
+import {StoreSilentFault, StoreUnwritableFault} from '../src/base/store-fault.ts'
 
 /** How a command ends (decisions: CLI). */
 export const EXIT = {
@@ -67,24 +68,40 @@ const SYSTEM: Readonly<Record<string, string>> = {
   SQLITE_CORRUPT: DAMAGED,
   SQLITE_NOTADB: DAMAGED,
   SQLITE_BUSY: 'Another process kept the database busy for too long. Try again.',
+  SQLITE_IOERR: 'The disk of the data directory fails. Check it, or choose another data directory with --data-dir.',
+  EIO: 'The disk of the data directory fails. Check it, or choose another data directory with --data-dir.',
+}
+
+/** Why a path of the system could not be used. */
+const PATHS: Readonly<Record<string, string>> = {
+  EACCES: 'you may not use it',
+  EPERM: 'you may not use it',
+  ENOTDIR: 'a part of it is no directory',
+  EISDIR: 'it is a directory',
+  ELOOP: 'its links lead in a circle',
+  ENAMETOOLONG: 'it is too long',
 }
 
 /** Anything thrown, as a fault with a sentence. An unforeseen error keeps its stack, in `cause`. */
 export function faultOf(error: unknown): CommandFault {
   if (error instanceof CommandFault) return error
-  const code = error instanceof Error ? String((error as NodeJS.ErrnoException).code ?? '') : ''
-  if (error instanceof StoreSilentFault) {
-    const {cure = 'Try again when it does.'} = error
-    return new CommandFault(error.message, {exit: EXIT.failure, code: 'store_silent', next: cure, cause: error})
-  }
-  const known = SYSTEM[code]
-  if (known) return new CommandFault(known, {exit: EXIT.failure, code: code.toLowerCase(), cause: error})
+  const failed = (sentence: string, code: string, next?: string) =>
+    new CommandFault(sentence, {exit: EXIT.failure, code, cause: error, ...(next && {next})})
+  if (error instanceof StoreSilentFault)
+    return failed(error.message, 'store_silent', error.cure ?? 'Try again when it does.')
+  if (error instanceof StoreUnwritableFault)
+    return failed(error.message, 'store_unwritable', error.cure ?? 'Try again when it can.')
+  if (error instanceof LibraryFault) return failed(error.message, 'library')
+  const {code = '', syscall, path} = (error instanceof Error ? error : {}) as NodeJS.ErrnoException
+  if (syscall === 'uv_cwd')
+    return failed('The working directory was removed.', 'working_directory', 'Change to another one, and try again.')
+  // SQLite's codes name the case behind an underscore: SQLITE_IOERR_WRITE
+  const known = SYSTEM[code] ?? SYSTEM[/^SQLITE_[A-Z]+/.exec(code)?.[0] ?? '']
+  if (known) return failed(known, code.toLowerCase())
+  if (path !== undefined && PATHS[code])
+    return failed(`${path} cannot be used: ${PATHS[code]}.`, code.toLowerCase(), 'Check its owner and its mode.')
   const message = error instanceof Error ? error.message : String(error)
-  return new CommandFault(`Something went wrong inside the gateway: ${message}`, {
-    exit: EXIT.failure,
-    code: 'internal',
-    cause: error,
-  })
+  return failed(`Something went wrong inside the gateway: ${message}`, 'internal')
 }
 
 const REASONS: Readonly<Record<string, string>> = {

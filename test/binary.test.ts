@@ -1,7 +1,7 @@
 import {spawnSync} from 'node:child_process'
 import {createHash} from 'node:crypto'
 import {once} from 'node:events'
-import {existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync} from 'node:fs'
+import {chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync} from 'node:fs'
 import {tmpdir} from 'node:os'
 import {join, resolve} from 'node:path'
 import {text} from 'node:stream/consumers'
@@ -94,6 +94,21 @@ describe('the executable for this machine', () => {
     const listed = JSON.parse(logs.stdout) as {ai_model?: string}[] | {data: {ai_model?: string}[]}
     const rows = Array.isArray(listed) ? listed : listed.data
     expect(rows).toEqual([expect.objectContaining({ai_model: expect.stringContaining('echo')})])
+  })
+
+  test('works without HOME, for a user without an entry, in a directory that was removed', () => {
+    const data = join(folder, 'data')
+    const stranger = ['setpriv', '--reuid', '54321', '--regid', '54321', '--clear-groups', 'env', '-i']
+    const reaches = [...stranger.slice(1), '/usr/bin/test', '-x', gateway]
+    const can_change = process.getuid?.() === 0 && spawnSync(stranger[0]!, reaches).status === 0
+    if (can_change) chownSync(folder, 54_321, 54_321)
+    else console.log('skipped: another user cannot run the executable here')
+    const gone = 'mkdir gone && cd gone && rmdir "$PWD" && exec "$@"'
+    for (const words of [['init'], ['keys', 'list']]) {
+      const command = [...(can_change ? stranger : ['env', '-i']), gateway, ...words, '--data-dir', data]
+      const {status, stderr} = spawnSync('sh', ['-c', gone, 'sh', ...command], {cwd: folder, encoding: 'utf8'})
+      expect([words, status, stderr]).toEqual([words, 0, expect.not.stringMatching(/inside the gateway|^\s+at /m)])
+    }
   })
 
   test('leaves it to the operator how memory is given back', async () => {

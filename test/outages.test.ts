@@ -1,7 +1,9 @@
-import {join} from 'node:path'
+import {readFileSync} from 'node:fs'
+import {join, resolve} from 'node:path'
 import Sqlite from 'better-sqlite3'
 import {sql} from 'kysely'
 import {expect, onTestFinished, test} from 'vitest'
+import {NAMES, type Name, row} from '../src/settings/table.ts'
 import {startAdmin} from './support/admin.ts'
 import {startGateway} from './support/gateway.ts'
 
@@ -72,4 +74,54 @@ test('a disk that is full refuses a change with the reason, and says when to com
     '2',
   ])
   expect(admin.faults).toEqual([])
+})
+
+test('while another process holds gateway.db a change is 503 in time, with /readyz and a metric', async () => {
+  const gateway = await gatewayOf()
+  const other = new Sqlite(join(gateway.folder, 'gateway.db'))
+  onTestFinished(() => void other.close())
+  const [workspace] = (await gateway.admin<{data: {id: string}[]}>('GET', '/admin/workspaces')).data
+  const change = () => {
+    const body = {name: 'held', workspace_id: workspace!.id, config: {provider: 'openai'}}
+    return gateway.app.inject({method: 'POST', url: '/v1/configs', body})
+  }
+  const ready = async () => (await fetch(`${gateway.url}/readyz`)).json()
+  const writable = async () =>
+    /^gateway_database_writable (\d)$/m.exec(await (await fetch(`${gateway.url}/metrics`)).text())?.[1]
+  other.exec('begin immediate')
+  const started = performance.now()
+  expect(await change()).toMatchObject({
+    status: 503,
+    body: {data: {message: 'The database cannot be written now: another process holds it. Nothing was changed.'}},
+  })
+  expect(performance.now() - started).toBeLessThan(20 * DEADLINE_MS)
+  expect(await ready()).toEqual({status: 'ok', degraded: 'changes cannot be written: another process holds it'})
+  expect(await writable()).toBe('0')
+  expect((await gateway.chat(BODY, AT_DEMO)).status).toBe(200)
+  other.exec('rollback')
+  expect((await change()).status).toBe(200)
+  expect([await ready(), await writable()]).toEqual([{status: 'ok'}, '1'])
+})
+
+test('the table of deadlines names settings with their defaults, and metrics that there are', async () => {
+  const page = readFileSync(resolve(import.meta.dirname, '../docs/operating.md'), 'utf8')
+  const table = /^## Deadlines\n([\s\S]*?)^## /m
+    .exec(page)![1]!
+    .split('\n')
+    .filter(line => line.startsWith('| '))
+  expect(table.length).toBeGreaterThan(20)
+  const settings = table.flatMap(line => [...line.matchAll(/`([A-Z][A-Z_]+)`(?: \((\d+) s\))?/g)])
+  const wrong = settings.flatMap(([, name, said_s]) => {
+    if (!NAMES.includes(name as Name)) return [`${name} is no setting`]
+    const {fallback} = row(name as Name)
+    const usual_s = fallback === undefined ? undefined : Number(fallback) / (name!.endsWith('_S') ? 1 : 1000)
+    return said_s === undefined || Number(said_s) === usual_s ? [] : [`${name} is ${usual_s} s, and not ${said_s}`]
+  })
+  expect(wrong).toEqual([])
+  const gateway = await gatewayOf()
+  const metrics = await (await fetch(`${gateway.url}/metrics`)).text()
+  const named = new Set(table.flatMap(line => [...line.matchAll(/`(gateway_\w+)`/g)].map(([, name]) => name!)))
+  // of Redis there are some only where it is used
+  const missing = [...named].filter(name => name !== 'gateway_redis_answers' && !metrics.includes(name))
+  expect(missing).toEqual([])
 })

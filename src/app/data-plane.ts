@@ -38,7 +38,7 @@ import {usedSince} from '../store/usage.ts'
 import {journalMetrics} from '../workers/journal-metrics.ts'
 import {type Records, startRecords} from '../workers/records.ts'
 import type {JournalFollower} from '../workers/retirement.ts'
-import {servedCachePort} from './cache-port.ts'
+import {likenessesIn, servedCachePort} from './cache-port.ts'
 import {callServices} from './call-services.ts'
 import {heldWork} from './deferred-charges.ts'
 import {openEgress} from './egress.ts'
@@ -143,19 +143,14 @@ export async function openDataPlane({
     onFault: fault => log.error({fault}, 'the shared counters failed'),
   })
   const redis = await openRedisWatch(settings, registry)
-  const {file, cache} = await openKeptAnswers({settings, store, store_options, binding, now, log})
+  const {file, cache, db} = await openKeptAnswers({settings, store, store_options, binding, now, log})
   const semantic = semanticOnDemand({
-    ...{settings, seal, egress, log, now, registry, vectors, answers: cache, is_shared: file === null},
-    db: file?.db ?? store.db,
+    ...{settings, seal, egress, log, now, registry, db, vectors: vectors?.store, answers: cache, is_shared: !file},
   })
   const known = createLookups({
-    db: store.db,
-    seal,
+    ...{db: store.db, seal, names, revocations, tokens, sign_in_needs},
     has_policies: settings.policy_enabled,
-    names,
-    revocations,
-    tokens,
-    sign_in_needs,
+    trusted_proxies: settings.trusted_proxies,
     kind: findKind,
     pricedModels: bundledModels,
   })
@@ -187,11 +182,12 @@ export async function openDataPlane({
       semantic: semantic.open,
     }),
   )
+  const likenesses = vectors?.kept ?? likenessesIn(db, now)
   const proxy = createProxy(services)
   const prices = rememberedPrices({pricing, memory, log, after})
   return {
     ...{proxy, services, records, limits, secrets},
-    cache_port: servedCachePort({cache, db: file?.db ?? store.db, now, services}),
+    cache_port: servedCachePort({cache, likenesses, settled: semantic.settled, services}),
     ask_again: openAsking(services),
     metrics: async () => {
       const text = await registry.metrics()
@@ -206,7 +202,7 @@ export async function openDataPlane({
         : records.status().accepting
           ? revocations.silence
           : 'the journal cannot be written: see the log; usually the disk of the data directory is full, or its folder journal was removed',
-    degraded: () => (redis?.silence ? `Redis does not answer: ${redis.silence}` : null),
+    degraded: () => lacking({redis, store, behind: records.status().behind}),
     async close() {
       prices.close()
       redis?.close()
@@ -222,6 +218,25 @@ export async function openDataPlane({
   }
 }
 
+/** The parts that do not work while calls continue, in a sentence each; null for none. */
+function lacking({
+  redis,
+  store,
+  behind,
+}: {
+  readonly redis: Pick<RedisWatch, 'silence'> | undefined
+  readonly store: Pick<Store, 'unwritable'>
+  readonly behind: string | null
+}): string | null {
+  const unwritable = store.unwritable()
+  const all = [
+    ...(redis?.silence ? [`Redis does not answer: ${redis.silence}`] : []),
+    ...(behind === null ? [] : [`the log and the ledger cannot be brought up to date: ${behind}`]),
+    ...(unwritable === null ? [] : [`changes cannot be written: ${unwritable}`]),
+  ]
+  return all.length > 0 ? all.join('; ') : null
+}
+
 /** The cache of answers, and its file on SQLite. */
 async function openKeptAnswers({
   settings,
@@ -232,22 +247,25 @@ async function openKeptAnswers({
   log,
 }: Pick<DataPlaneParts, 'settings' | 'store' | 'store_options' | 'binding' | 'now' | 'log'>) {
   const file = store_options.kind === 'sqlite' ? openCacheFile({folder: store_options.folder, binding}) : null
+  const db = file?.db ?? store.db
   const cache = await openCache({
     now,
     redis_url: settings.redis_url,
     silence_ms: settings.db_query_timeout_ms,
-    table: cacheTable(file?.db ?? store.db),
+    table: cacheTable(db),
     is_shared: file === null,
     onFault: (fault, times) => log.warn({fault, times}, 'the cache store failed; calls go on without it'),
   })
-  return {file, cache}
+  return {file, cache, db}
 }
 
 /** The vector store outside, before all else: it may refuse the start. */
 async function openVectors(parts: VectorStoreParts) {
   if (parts.settings.vector_store === undefined) return undefined
-  const {openVectorStore} = await import('./vector-store.ts') // it is memory that few installations need
-  return openVectorStore(parts)
+  // it is memory that few installations need
+  const {listedVectors, openVectorStore} = await import('./vector-store.ts')
+  const store = await openVectorStore(parts)
+  return store && {store, kept: listedVectors(store)}
 }
 
 /** Answers in memory, which another process may have cleared where they are kept. */
@@ -263,6 +281,7 @@ function semanticOnDemand(parts: Omit<SemanticCacheParts, 'logins'>) {
       opened ??= import('./semantic-cache.ts').then(({openSemanticCache}) => openSemanticCache({...parts, logins}))
       return opened
     },
+    settled: async () => opened?.then(each => each.settled()).catch(() => undefined),
     async close() {
       await opened?.then(each => each.close()).catch(() => undefined)
       await parts.vectors?.close()

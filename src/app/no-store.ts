@@ -21,6 +21,7 @@ export function noStore(): Store {
     revisions: refuses,
     onReconnect: () => undefined,
     givenUp: () => 0,
+    unwritable: () => null,
     close: () => db.destroy(),
   }
 }

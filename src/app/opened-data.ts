@@ -69,7 +69,7 @@ function storeOptions(
   const database = databaseSettings(settings)
   return database
     ? {kind: 'postgres', ...database, ...(list_timeout_ms !== undefined && {list_timeout_ms})}
-    : {kind: 'sqlite', folder, role, binding}
+    : {kind: 'sqlite', folder, role, binding, query_timeout_ms: settings.db_query_timeout_ms}
 }
 
 function openSeal(settings: Settings, directory: DataDir, may_make_key: boolean): Seal {

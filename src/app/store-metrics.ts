@@ -5,7 +5,7 @@ import type {Revocations} from './revocations.ts'
 /** Tells whether the database answers, and how old the news of revocations is. */
 export function storeMetrics(
   registry: Registry,
-  store: Pick<Store, 'givenUp'>,
+  store: Pick<Store, 'givenUp' | 'unwritable'>,
   revocations: Pick<Revocations, 'silence' | 'age_ms'>,
 ): void {
   new Gauge({
@@ -14,6 +14,14 @@ export function storeMetrics(
     registers: [registry],
     collect() {
       this.set(revocations.silence === null ? 1 : 0)
+    },
+  })
+  new Gauge({
+    name: 'gateway_database_writable',
+    help: '1 while changes can be written to the database; at 0 they are refused with 503.',
+    registers: [registry],
+    collect() {
+      this.set(store.unwritable() === null ? 1 : 0)
     },
   })
   new Gauge({

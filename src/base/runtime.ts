@@ -85,12 +85,15 @@ export function startWorker(name: WorkerName, data?: unknown): Worker {
   return new Worker(sea.getAsset(`${name}.cjs`, 'utf8'), {...options, eval: true})
 }
 
+/** No folder here lets a library be loaded from it; the sentence names the setting. */
+export class LibraryFault extends Error {}
+
 /** The name, in the executable, of the asset that holds better-sqlite3's native library. */
 export const SQLITE_ASSET = 'better_sqlite3.node'
 
 /**
  * The native library of better-sqlite3 for its option `nativeBinding`; undefined when Node runs the sources, where
- * better-sqlite3 finds its own. Throws when no folder here lets a library be loaded from it.
+ * better-sqlite3 finds its own. Throws a LibraryFault when no folder here lets a library be loaded from it.
  *
  * All threads get one and the same library: two copies of SQLite in a process undo each other's file locks
  * (sqlite.org/howtocorrupt.html, section 2.2.1).
@@ -115,17 +118,25 @@ function loadLibrary(): object {
       refused.push(`${folder}: ${error instanceof Error ? error.message : String(error)}`)
     }
   }
-  throw new Error(
-    `SQLite's library could not be loaded. Set TMPDIR to a folder that is not mounted noexec. Tried ${refused.join('; ')}`,
+  throw new LibraryFault(
+    `SQLite's library could not be loaded. Set TMPDIR to a folder that can be written and run from. Tried ${refused.join('; ')}.`,
   )
 }
 
 /**
  * Folders in which a library may be written for the moment of loading it: any of them may be read-only or mounted
- * noexec.
+ * noexec. A user without an entry and without HOME has no home, and a working directory that was removed has no path.
  */
-function libraryFolders(): string[] {
-  return [...new Set([tmpdir(), '/var/tmp', '/dev/shm', homedir(), process.cwd()])]
+export function libraryFolders(home: () => string = homedir, working: () => string = process.cwd): string[] {
+  return [...new Set([tmpdir(), '/var/tmp', '/dev/shm', ...known(home), ...known(working)])]
+}
+
+function known(path: () => string): string[] {
+  try {
+    return [path()]
+  } catch {
+    return []
+  }
 }
 
 /**

@@ -28,11 +28,14 @@ export class StoreSilentFault extends Error {
  */
 export class StoreUnwritableFault extends Error {
   readonly reason: string
+  /** The operator's remedy, when it is known: names the setting. */
+  readonly cure: string | undefined
 
-  constructor(reason: string, options?: ErrorOptions) {
+  constructor(reason: string, {cure, ...options}: ErrorOptions & {readonly cure?: string} = {}) {
     super(`The database cannot be written now: ${reason}.`, options)
     this.name = 'StoreUnwritableFault'
     this.reason = reason
+    this.cure = cure
   }
 }
 

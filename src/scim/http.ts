@@ -4,6 +4,7 @@ import {newTimeId} from '../base/ids.ts'
 import {clientAddress} from '../base/ingress/client-address.ts'
 import {vouchFor} from '../base/ingress/govern.ts'
 import {checkDepth} from '../base/json-shape.ts'
+import {storeRefusal} from '../base/store-fault.ts'
 import {findOrganisation} from '../store/organisations.ts'
 import {isTaken} from '../store/rows.ts'
 import type {ScimTokensTable} from '../store/tables/directories.ts'
@@ -230,7 +231,9 @@ function parsedJson(text: string): unknown {
 }
 
 function refuse(fault: unknown, request: FastifyRequest, reply: FastifyReply, services: ScimServices) {
-  const known = faultOf(fault)
+  const refusal = fault instanceof Refusal ? fault : storeRefusal(fault)
+  const known = faultOf(refusal ?? fault)
+  if (refusal && refusal.retry_after_s !== null) reply.header('retry-after', refusal.retry_after_s)
   if (known.status === 401) reply.header('www-authenticate', 'Bearer realm="scim"')
   if (known.status >= 500 && known.status !== 501 && known.status !== 503)
     services.failed(fault, visits.get(request)?.request_id ?? '')

@@ -66,7 +66,7 @@ export const SETTINGS = {
     ...{kind: ranges, fallback: '', group: 'Listening'},
     meaning:
       'Addresses and CIDR ranges of proxies before the gateway. Behind these the address of a client, for the audit ' +
-      'log and for limits by address, is that of X-Forwarded-For or Forwarded; else that of the connection.',
+      'log, sign-ins and limits by address, is that of X-Forwarded-For or Forwarded; else that of the connection.',
   },
   TLS_KEY: {kind: PRIVATE_KEY, group: 'Listening', secret: true, path: true, reloads: true, meaning: 'Private key of the listener; with TLS_CERT it serves https.'},
   TLS_CERT: {kind: CERTIFICATE, group: 'Listening', secret: true, path: true, reloads: true, meaning: 'Certificate of the listener, followed by its chain.'},
@@ -77,7 +77,7 @@ export const SETTINGS = {
   DRAIN_TIMEOUT_MS: {kind: milliseconds, fallback: '30000', group: 'Listening', reloads: true, meaning: 'On SIGTERM, how long running calls may continue before they are aborted.'},
   SERVICE_NAME: {kind: text, fallback: 'gateway', group: 'Listening', meaning: 'Name of this service in its logs and its health response.'},
   CONTROL_PLANE_URL: {kind: url('a URL such as https://gateway.example.com', ['http:', 'https:']), group: 'Listening', meaning: 'Public address of this gateway, used in invite links; unset: localhost and PORT.'},
-  NODE_ENV: {kind: text, group: 'Listening', meaning: 'Accepted, without effect: production and development behave alike.'},
+  NODE_ENV: {kind: text, group: 'Listening', meaning: 'The label env at Loki and at a push gateway. Production and development behave alike.'},
 
   GATEWAY_DATA_DIR: {kind: path, fallback: './.gateway', group: 'Data and first run', meaning: 'Directory of the databases, the journal and the sealing key.'},
   GATEWAY_SETTINGS_FILE: {kind: path, group: 'Data and first run', flag: 'settings', in_file: false, meaning: 'Settings file (YAML); unset: settings.yaml in the data directory, if it exists.'},
@@ -99,7 +99,7 @@ export const SETTINGS = {
   DB_SSL_CERT: {kind: CERTIFICATE, group: 'Database', secret: true, path: true, meaning: 'Client certificate for the database.'},
   DB_SSL_KEY: {kind: PRIVATE_KEY, group: 'Database', secret: true, path: true, meaning: 'Private key of DB_SSL_CERT.'},
   DB_POOL_SIZE: {kind: whole(1, 1000, 'connections'), fallback: '12', group: 'Database', meaning: 'Maximum number of connections of one process to PostgreSQL.'},
-  DB_QUERY_TIMEOUT_MS: {kind: milliseconds, fallback: '5000', group: 'Database', meaning: 'How long calls and the administration wait for an answer of PostgreSQL or Redis, or for the ledger to be written; after it 503, and a connection that carried nothing is given up. Lists and reports on PostgreSQL wait 60 seconds.'},
+  DB_QUERY_TIMEOUT_MS: {kind: milliseconds, fallback: '5000', group: 'Database', meaning: 'How long calls and the administration wait for an answer of PostgreSQL or Redis, for a lock of SQLite, or for the ledger to be written; after it 503, and a connection that carried nothing is given up. Lists and reports on PostgreSQL wait 60 seconds.'},
   CALLER_CACHE_MAX_STALE_S: {kind: whole(0, 86_400, 'seconds'), fallback: '60', group: 'Database', meaning: 'How long callers, providers, configs and guardrails are used from memory while the database does not say what was revoked; after it calls get 503. While it answers, a revocation acts within a second.'},
 
   REDIS_URL: {kind: url('a URL such as redis://user:password@host:6379/0 (rediss:// for TLS)', ['redis:', 'rediss:'], {credentials: true}), group: 'Redis', secret: true, meaning: 'Redis for counters and cache shared by several processes; unset: memory of the process.'},

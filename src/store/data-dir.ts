@@ -11,7 +11,7 @@ import {
   statSync,
   writeSync,
 } from 'node:fs'
-import {join, resolve} from 'node:path'
+import {dirname, join, resolve} from 'node:path'
 import Sqlite from 'better-sqlite3'
 import {CONTROL_FILE} from './dialect/sqlite.ts'
 
@@ -37,8 +37,7 @@ export function ownDataDir(path: string, binding?: object): DataDir {
   const folder = resolve(path)
   process.umask(0o077) // databases and journal are the owner's alone
   try {
-    mkdirSync(join(folder, 'run'), {recursive: true, mode: 0o700})
-    for (const name of ['journal', 'backups', 'keys']) mkdirSync(join(folder, name), {recursive: true, mode: 0o700})
+    for (const name of ['run', 'journal', 'backups', 'keys']) makeFolder(join(folder, name))
     accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK)
   } catch (cause) {
     throw new DataDirFault(
@@ -50,6 +49,19 @@ export function ownDataDir(path: string, binding?: object): DataDir {
   const release = lock(folder, binding)
   return {...parts(folder), is_new: !existsSync(join(folder, CONTROL_FILE)), release}
 }
+
+/** With the folders above it. On a read-only file system Node gives ENOENT for that; the system's own word says why. */
+function makeFolder(path: string): void {
+  try {
+    mkdirSync(path, {recursive: true, mode: PRIVATE})
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'ENOENT' || dirname(path) === path) throw cause
+    makeFolder(dirname(path))
+    mkdirSync(path, {mode: PRIVATE})
+  }
+}
+
+const PRIVATE = 0o700
 
 /** Opens an existing data directory beside its owner; refuses a missing one. */
 export function findDataDir(path: string): DataDir {

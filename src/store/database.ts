@@ -263,5 +263,7 @@ export interface Store {
   onReconnect(listener: () => void): void
   /** How many waits for an answer were given up, each with its connection. */
   givenUp(): number
+  /** Why the last `write` could not be made, as the disk or a lock was in its way; null once one was made. */
+  unwritable(): string | null
   close(): Promise<void>
 }

@@ -32,9 +32,15 @@ export async function migrationState(store: Store, steps: readonly Migration[] =
  */
 export async function migrate(
   store: Store,
-  options: {now: () => Date; onBeforeUpgrade?: () => Promise<void>; steps?: readonly Migration[]},
+  options: {
+    now: () => Date
+    onBeforeUpgrade?: () => Promise<void>
+    steps?: readonly Migration[]
+    /** How long another process that migrates is waited for. @default 600000 */
+    lock_ms?: number
+  },
 ): Promise<string[]> {
-  return locked(store, async () => {
+  return locked(store, options.lock_ms ?? LOCK_MS, async () => {
     const {applied, pending} = await migrationState(store, options.steps)
     if (pending.length && applied.length) await options.onBeforeUpgrade?.()
     for (const step of pending) await apply(store, step, options.now)
@@ -71,10 +77,10 @@ async function appliedIn(store: Store, area: keyof typeof AREAS): Promise<string
 }
 
 /** One migrator at a time. On SQLite the data directory has one owner already. */
-async function locked<T>(store: Store, work: () => Promise<T>): Promise<T> {
+async function locked<T>(store: Store, lock_ms: number, work: () => Promise<T>): Promise<T> {
   if (store.kind === 'sqlite') return work()
   return store.db.connection().execute(async connection => {
-    await lock(connection)
+    await lock(connection, lock_ms)
     try {
       return await work()
     } finally {
@@ -84,12 +90,19 @@ async function locked<T>(store: Store, work: () => Promise<T>): Promise<T> {
 }
 
 /** Asks again and again: a statement that waited for the lock would wait for longer than a statement may. */
-async function lock(connection: Db): Promise<void> {
-  for (;;) {
+async function lock(connection: Db, lock_ms: number): Promise<void> {
+  for (const started = performance.now(); ; ) {
     const {rows} = await sql<{is_ours: boolean}>`select pg_try_advisory_lock(${LOCK}) as is_ours`.execute(connection)
     if (rows[0]?.is_ours) return
+    if (performance.now() - started >= lock_ms)
+      throw new MigrationFault(
+        `Another process has been migrating the database for ${Math.round(lock_ms / 1000)} s. ` +
+          'Stop it, or start again later.',
+      )
     await sleep(LOCK_AGAIN_MS)
   }
 }
 
 const LOCK_AGAIN_MS = 50
+/** A migration by another process may build an index over every row there is. */
+const LOCK_MS = 600_000

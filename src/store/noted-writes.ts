@@ -1,4 +1,5 @@
 import type {KyselyPlugin, PluginTransformQueryArgs, PluginTransformResultArgs} from 'kysely'
+import {unwritableReason} from '../base/store-fault.ts'
 import type {Db, Invalidation, Store, TableName, WrittenTable} from './database.ts'
 import {bumpRevisions} from './revisions.ts'
 import {cachesOf, INVALIDATES} from './tables/invalidation.ts'
@@ -9,10 +10,11 @@ type Transact = <T>(work: (transaction: Db) => Promise<T>) => Promise<T>
 /**
  * Write transactions that note which tables their statements write. The revisions of the caches that hold rows of those
  * tables move in the same transaction; listeners get what changed as soon as it is committed, and before the writer
- * continues.
+ * continues. `unwritable` keeps why the last could not be made.
  */
-export function notedWrites(transact: Transact): Pick<Store, 'write' | 'onWrite'> {
+export function notedWrites(transact: Transact): Pick<Store, 'write' | 'onWrite' | 'unwritable'> {
   const listeners: ((invalidation: Invalidation) => void)[] = []
+  let unwritable: string | null = null
   return {
     async write(work) {
       const {result, invalidation} = await transact(async transaction => {
@@ -21,11 +23,16 @@ export function notedWrites(transact: Transact): Pick<Store, 'write' | 'onWrite'
         const tables = notes.tables()
         const revisions = await bumpRevisions(transaction, cachesOf(tables))
         return {result, invalidation: {tables, revisions}}
+      }).catch(fault => {
+        unwritable = unwritableReason(fault) ?? unwritable
+        throw fault
       })
+      unwritable = null
       if (invalidation.tables.length) for (const listener of listeners) listener(invalidation)
       return result
     },
     onWrite: listener => void listeners.push(listener),
+    unwritable: () => unwritable,
   }
 }
 

@@ -72,6 +72,11 @@ export class FlusherLink {
     return this.#behind_since_ms === undefined ? 0 : Math.max(0, this.#options.now() - this.#behind_since_ms)
   }
 
+  /** Why the database takes nothing, as far as its thread reported it. */
+  get hindrance(): string {
+    return unwritableReason(this.#hindered) ?? 'its database takes nothing now'
+  }
+
   /** Records that the database did not take as they are. */
   get set_aside(): number {
     return this.#set_aside
@@ -120,11 +125,7 @@ export class FlusherLink {
       }
       const late = () => {
         this.#waiting = this.#waiting.filter(each => each !== wait)
-        reject(
-          new StoreSilentFault('the ledger', unwritableReason(this.#hindered) ?? 'its database takes nothing now', {
-            cause: this.#hindered,
-          }),
-        )
+        reject(new StoreSilentFault('the ledger', this.hindrance, {cause: this.#hindered}))
       }
       const cancel = most_ms === Number.POSITIVE_INFINITY ? () => undefined : this.#options.after(most_ms, late)
       this.#waiting.push(wait)

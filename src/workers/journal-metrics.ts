@@ -21,6 +21,11 @@ export function journalMetrics(registry: Registry, status: () => RecordsStatus):
     each => each.lag_ms / 1000,
   )
   gauge(
+    'gateway_ledger_up_to_date',
+    '1 while the database takes what the journal has; at 0 what shows calls is refused with 503.',
+    each => (each.behind === null ? 1 : 0),
+  )
+  gauge(
     'gateway_journal_free_bytes',
     'Reserved bytes of the journal that are not yet written.',
     each => each.free_bytes,

@@ -46,6 +46,8 @@ export interface StartRecords {
 export interface RecordsStatus extends JournalStatus, RecorderCounts {
   /** How long something has been waiting for the database; 0 when nothing is. */
   readonly lag_ms: number
+  /** Why the database took nothing for longer than callers wait; null while it does. */
+  readonly behind: string | null
   /** Bytes of bodies that wait for the database. */
   readonly body_bytes: number
   /** Log rows that lost their bodies for want of room. */
@@ -177,6 +179,7 @@ export async function startRecords({
       ...journal.status(),
       ...recorder.counts,
       lag_ms: link.lag_ms,
+      behind: link.lag_ms > wait_ms ? link.hindrance : null,
       body_bytes: bodies.weight_bytes,
       bodies_dropped: bodies.dropped,
       records_set_aside: set_aside + link.set_aside,

@@ -309,6 +309,16 @@ describe('what is wrong is said, and logged', () => {
     ],
     ['no credentials', {'x-gateway-provider': 'openai'}, chat(), 400, /needs credentials/],
     ['a bad timeout', {...AT_LOOP, 'x-gateway-request-timeout': '1s'}, chat(), 400, /request-timeout/],
+    ...['0', '2147483648', '9999999999', '99999999999'].map(
+      timeout =>
+        [
+          `a timeout of ${timeout} ms`,
+          {...AT_LOOP, 'x-gateway-request-timeout': timeout},
+          chat(),
+          400,
+          /request-timeout is not valid: expected whole milliseconds, from 1 to 2147483647\.$/,
+        ] as const,
+    ),
   ] as [string, Record<string, string>, string | object, number, RegExp][])(
     '%s',
     async (_, headers, body, status, message) => {

@@ -34,6 +34,7 @@ suite.each(KINDS)('records on %s', kind => {
     })
     expect(records.status()).toMatchObject({
       lag_ms: 0,
+      behind: null,
       open_intents: 0,
       body_bytes: 0,
       bodies_dropped: 0,

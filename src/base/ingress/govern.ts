@@ -1,9 +1,10 @@
 import type {IncomingMessage, Server, ServerResponse} from 'node:http'
 import type {Server as TlsServer} from 'node:https'
 import type {Socket} from 'node:net'
-import type {Refusal} from '../errors.ts'
-import type {Coming, Governed} from './governed.ts'
+import {Refusal} from '../errors.ts'
+import {type Coming, Governed} from './governed.ts'
 import type {Governor} from './governor.ts'
+import {sendRefusal} from './refused.ts'
 import {type ClientRequest, FastRequest} from './request.ts'
 
 const PLACE = Symbol('governed')
@@ -28,21 +29,25 @@ export function vouchFor(request: ClientRequest): void {
 export function govern(server: Server, governor: Governor): void {
   const is_tls = 'setSecureContext' in server
   const accepts = server.listeners('connection') as ((this: Server, socket: Socket) => void)[]
-  const handshakes = new Map<string, Governed>()
+  const handshakes = new Map<string, Governed | Refusal>()
   server.removeAllListeners('connection')
   server.on('connection', (socket: Socket) => {
     const one = governor.admit(socket, is_tls)
     if (!one) return
     if (is_tls) remember(handshakes, socket, one)
-    else (socket as Placed)[PLACE] = one
+    else if (one instanceof Governed) (socket as Placed)[PLACE] = one
     for (const accept of accepts) accept.call(server, socket)
   })
   if (is_tls) {
-    ;(server as unknown as TlsServer).prependListener('secureConnection', socket => {
+    const secures = server.listeners('secureConnection') as ((this: Server, socket: Socket) => void)[]
+    server.removeAllListeners('secureConnection')
+    ;(server as unknown as TlsServer).on('secureConnection', socket => {
       const one = handshakes.get(ends(socket))
       if (!one) return void socket.destroy()
+      if (one instanceof Refusal) return sendRefusal(socket, one)
       ;(socket as Placed)[PLACE] = one
       governor.secured(one, socket)
+      for (const secure of secures) secure.call(server, socket)
     })
   }
   server.prependListener('request', (request, response) => {
@@ -65,7 +70,7 @@ export function govern(server: Server, governor: Governor): void {
  * A handshake gives another object than the one that was accepted; of two connections that are open at once no two have
  * the same ends.
  */
-function remember(handshakes: Map<string, Governed>, socket: Socket, one: Governed) {
+function remember(handshakes: Map<string, Governed | Refusal>, socket: Socket, one: Governed | Refusal) {
   const key = ends(socket)
   handshakes.set(key, one)
   socket.once('close', () => handshakes.get(key) === one && handshakes.delete(key))

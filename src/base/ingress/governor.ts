@@ -2,6 +2,7 @@ import type {Socket} from 'node:net'
 import {Refusal} from '../errors.ts'
 import {type Coming, type ConnectionState, Governed, Queue, STATES} from './governed.ts'
 import {refusalText} from './refusal-text.ts'
+import {RefusedConnections, sendRefusal} from './refused.ts'
 import {isFlushed, leftOf} from './sent-bytes.ts'
 
 export interface GovernorOptions {
@@ -48,8 +49,6 @@ const LAST_BYTES_MS = 5000
 const FAIR_MS = 1000
 /** Connections of one state that are looked at for one that gives way. */
 const MAX_SEARCHED = 64
-/** Connections that are refused and read on for a moment, so that their clients read why before the line is cut. */
-const MAX_NOTIFIED = 32
 
 /**
  * Every connection of clients, on either way in: how many there are, and how long each may stay in its state. One timer
@@ -62,9 +61,7 @@ export class Governor {
   readonly #queues: Readonly<Record<ConnectionState, Queue>>
   readonly #by_address = new Map<string, number>()
   readonly #ended: Record<EndCause, number>
-  /** Refused since the last look, and before it. */
-  #notified: Socket[] = []
-  #notified_before: Socket[] = []
+  readonly #refused = new RefusedConnections()
   readonly #now: () => number
   #timer: NodeJS.Timeout | undefined
   #looked_ms = 0
@@ -95,8 +92,8 @@ export class Governor {
     this.is_closing = false
   }
 
-  /** Takes a connection, or refuses it: null. */
-  admit(socket: Socket, is_tls: boolean): Governed | null {
+  /** Takes a connection, or refuses it: null. With TLS, the refusal for behind its handshake. */
+  admit(socket: Socket, is_tls: boolean): Governed | Refusal | null {
     const {connections, connections_per_address: most} = this.options
     const address = most === undefined ? '' : (socket.remoteAddress ?? '')
     if (most !== undefined && (this.#by_address.get(address) ?? 0) >= most)
@@ -187,7 +184,7 @@ export class Governor {
   destroyAll(): void {
     this.is_closing = true
     for (const state of STATES) this.#queues[state].each(one => void one.raw.destroy())
-    for (const socket of [...this.#notified, ...this.#notified_before]) socket.destroy()
+    this.#refused.destroyAll()
   }
 
   count(state: ConnectionState): number {
@@ -218,10 +215,8 @@ export class Governor {
       else if (overdue(one, keep_alive_ms + KEEP_ALIVE_GRACE_MS)) this.#end(one, 'idle')
     })
     closing.each(one => this.#lookAtLastBytes(one))
-    for (const socket of this.#notified_before) socket.destroy()
-    this.#notified_before = this.#notified
-    this.#notified = []
-    if (this.size > 0 || this.#notified_before.length > 0) return
+    this.#refused.sweep(this.#clock_ms)
+    if (this.size > 0 || this.#refused.size > 0) return
     clearInterval(this.#timer)
     this.#timer = undefined
   }
@@ -330,21 +325,14 @@ export class Governor {
     return null
   }
 
-  #refuse(socket: Socket, why: 'full' | 'address_full', most: number, is_tls: boolean): null {
+  #refuse(socket: Socket, why: 'full' | 'address_full', most: number, is_tls: boolean): Refusal | null {
     this.#ended[why]++
     this.options.onFull?.(why, most)
-    socket.on('error', () => undefined)
-    if (is_tls || this.#notified.length >= MAX_NOTIFIED) {
-      socket.destroy()
-      return null
-    }
     if (!this.#timer) this.#begin()
-    this.#notified.push(socket)
-    socket.resume() // unread bytes would have the client hear of a reset, and not of why
-    socket.end(
-      refusalText(why === 'full' ? full(most) : new Refusal('connections.address_full', {limit: most})),
-      'latin1',
-    )
+    this.#refused.add(socket, this.#clock_ms + SWEEP_MS)
+    const refusal = why === 'full' ? full(most) : new Refusal('connections.address_full', {limit: most})
+    if (is_tls) return refusal
+    sendRefusal(socket, refusal)
     return null
   }
 

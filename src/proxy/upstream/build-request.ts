@@ -358,13 +358,16 @@ function headersOf(
   return headers
 }
 
+/** A longer timer fires at once in Node. */
+const MAX_TIMEOUT_MS = 2 ** 31 - 1
+
 function timeoutOf({own}: InboundRequest): number | null {
   const header = own.values['request-timeout']
   if (header === undefined) return null
-  if (!/^\d{1,10}$/.test(header) || Number(header) < 1) {
+  if (!/^\d{1,10}$/.test(header) || Number(header) < 1 || Number(header) > MAX_TIMEOUT_MS) {
     throw new Refusal('header.invalid', {
       header: `${own.prefix}-request-timeout`,
-      reason: 'expected whole milliseconds, at least 1',
+      reason: `expected whole milliseconds, from 1 to ${MAX_TIMEOUT_MS}`,
     })
   }
   return Number(header)

@@ -8,8 +8,8 @@ import {StoreSilentFault, StoreUnwritableFault} from '../../base/store-fault.ts'
 export function classified(error: unknown, is_lost: boolean): unknown {
   if (error instanceof StoreSilentFault || error instanceof StoreUnwritableFault) return error
   const code = codeOf(error)
-  const full = UNWRITABLE[code]
-  if (full) return new StoreUnwritableFault(full, {cause: error})
+  const unwritable = UNWRITABLE[code]
+  if (unwritable) return new StoreUnwritableFault(unwritable.reason, {cause: error, cure: unwritable.cure})
   const reason = SILENT.find(([pattern]) => pattern.test(code))?.[1]
   if (reason ?? is_lost) return new StoreSilentFault('PostgreSQL', reason ?? silenceOf(error), {cause: error})
   return error
@@ -31,9 +31,12 @@ const SILENT: readonly (readonly [RegExp, string])[] = [
   [/^25P0[34]$/, 'it ended a transaction that took too long'],
 ]
 
-const UNWRITABLE: Readonly<Record<string, string>> = {
-  53100: 'its disk is full',
-  25006: 'it may only be read, as a standby',
+const UNWRITABLE: Readonly<Record<string, {readonly reason: string; readonly cure: string}>> = {
+  53100: {reason: 'its disk is full', cure: 'Free some space where PostgreSQL is.'},
+  25006: {
+    reason: 'it may only be read, as a standby',
+    cure: 'Name its primary in DATABASE_URL (or DB_HOST and DB_PORT).',
+  },
 }
 
 /** Faults that an operator mends; the second word names what. */

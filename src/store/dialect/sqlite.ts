@@ -20,6 +20,8 @@ export interface SqliteOptions {
   readonly role: SqliteRole
   /** The native addon as an object, where it cannot be found by path (the executable). */
   readonly binding?: object | undefined
+  /** How long a write waits for a lock that another process holds (DB_QUERY_TIMEOUT_MS). @default 5000 */
+  readonly query_timeout_ms?: number
 }
 
 export const CONTROL_FILE = 'gateway.db'
@@ -57,11 +59,13 @@ export function openSqlite(options: SqliteOptions): Store {
   const poll = connect({...options, role: 'reader'})
   const db: Db = new Kysely<Database>({dialect: new ImmediateSqliteDialect({database: raw})})
   let last: Promise<unknown> = Promise.resolve()
-  const transact = <T>(work: (transaction: Db) => Promise<T>): Promise<T> => {
-    const turn = last.then(() => whileBusy(() => db.transaction().execute(work)))
+  const inTurn = <T>(attempt: () => Promise<T>): Promise<T> => {
+    const turn = last.then(attempt)
     last = turn.catch(() => undefined)
     return turn
   }
+  const transact = <T>(work: (transaction: Db) => Promise<T>): Promise<T> =>
+    whileBusy(inTurn, () => db.transaction().execute(work), options.query_timeout_ms)
   return {
     kind: 'sqlite',
     db,
@@ -77,7 +81,8 @@ export function openSqlite(options: SqliteOptions): Store {
     onReconnect: () => undefined,
     givenUp: () => 0,
     async close() {
-      await last
+      // a change that waits for a lock comes again until its time is over
+      for (let seen: Promise<unknown> | undefined; seen !== last; await seen) seen = last
       poll.close()
       await db.destroy()
     },
@@ -125,18 +130,36 @@ class ImmediateSqliteDriver extends SqliteDriver {
 }
 
 const BUSY_FOR_MS = 5_000
+/** The loop is blocked for `busy_timeout` by each try, so that the next comes later than that. */
+const PAUSE_MS = 15
+
+type Tried<T> = {readonly result: T} | {readonly busy: unknown}
+
+/** One try; where another process holds the lock, with a pause behind it while it may be tried again. */
+async function tried<T>(work: () => Promise<T>, isLate: () => boolean): Promise<Tried<T>> {
+  try {
+    return {result: await work()}
+  } catch (error) {
+    if (!isBusy(error)) throw error
+    if (!isLate()) await new Promise(resolve => setTimeout(resolve, PAUSE_MS))
+    return {busy: error}
+  }
+}
 
 /**
- * Tries again on a timer while another process holds the lock: the loop is never blocked for longer than
- * `busy_timeout`.
+ * Tries again while another process holds the lock, for at most `most_ms` since the first time: the loop is never
+ * blocked for longer than `busy_timeout`. Each try has its turn behind those of others, which may need another file.
  */
-async function whileBusy<T>(work: () => Promise<T>): Promise<T> {
-  for (const started = Date.now(); ; ) {
-    try {
-      return await work()
-    } catch (error) {
-      if (!isBusy(error) || Date.now() - started > BUSY_FOR_MS) throw error
-      await new Promise(resolve => setTimeout(resolve, 15))
-    }
+async function whileBusy<T>(
+  inTurn: (attempt: () => Promise<Tried<T>>) => Promise<Tried<T>>,
+  work: () => Promise<T>,
+  most_ms = BUSY_FOR_MS,
+): Promise<T> {
+  const started = performance.now()
+  const isLate = () => performance.now() - started >= most_ms
+  for (;;) {
+    const outcome = await inTurn(() => tried(work, isLate))
+    if ('result' in outcome) return outcome.result
+    if (isLate()) throw outcome.busy
   }
 }

@@ -27,6 +27,10 @@ export interface OutageWorld {
   readonly gateway: TestGateway
   call(key: string): Promise<Reply>
   get(path: string): Promise<Reply>
+  /** Changes something of the administration, or tries to. */
+  post(path: string, body: object): Promise<Reply>
+  readonly workspace_id: string
+  readonly folder: string
   /** How many calls were answered with 200. */
   readonly answered: number
   /** How many calls of the log were, once it can be read. */
@@ -85,6 +89,14 @@ export function beside(url: string): Promise<TestGateway> {
   return startGateway({DATABASE_URL: url, GATEWAY_SEALING_KEY: SEALING_KEY})
 }
 
+/** Over a data directory of its own: on SQLite, or with a journal alone where `server_url` names PostgreSQL. */
+export async function overFolder(server_url?: string): Promise<Omit<OutageWorld, 'line'>> {
+  return server_url === undefined ? worldOf(NO_LINE, {}) : overPostgres(server_url)
+}
+
+/** Nothing is between the gateway and its store. */
+const NO_LINE: Line = {url: '', become: async () => undefined, cut: () => undefined, close: async () => undefined}
+
 async function worldOf(line: Line, stores: Record<string, string>): Promise<OutageWorld> {
   const folder = mkdtempSync(join(tmpdir(), 'gateway-outage-'))
   const env = {
@@ -96,7 +108,8 @@ async function worldOf(line: Line, stores: Record<string, string>): Promise<Outa
   const start = () => startGateway(env, {folder, list_timeout_ms: DEADLINE_MS})
   let gateway = await start()
   const [workspace] = (await gateway.admin<{data: {id: string}[]}>('GET', '/admin/workspaces')).data
-  const get = (path: string) => replyOf(() => fetch(gateway.url + path, {headers: {'x-gateway-api-key': ADMIN_KEY}}))
+  const headers = {'x-gateway-api-key': ADMIN_KEY}
+  const get = (path: string) => replyOf(() => fetch(gateway.url + path, {headers}))
   let answered = 0
   const call = async (key: string) => {
     const reply = await replyOf(() => gateway.chat(BODY, {'x-gateway-provider': '@demo', 'x-gateway-api-key': key}))
@@ -121,6 +134,16 @@ async function worldOf(line: Line, stores: Record<string, string>): Promise<Outa
       await expect.poll(async () => (await call(key)).status).toBe(200)
     },
     get,
+    post: (path, body) =>
+      replyOf(() =>
+        fetch(gateway.url + path, {
+          method: 'POST',
+          headers: {...headers, 'content-type': 'application/json'},
+          body: JSON.stringify(body),
+        }),
+      ),
+    workspace_id: workspace!.id,
+    folder,
     async logged() {
       let text = ''
       await expect

@@ -23,3 +23,21 @@ export async function warnOfNoCredential(
     `warning: the integration ${integration} has no credential; add it with ${gateway.typed(`integrations update ${integration} --key-file FILE`)}${settings}`,
   )
 }
+
+/** Warns about an integration without an address whose kind has none of its own: every call would be refused. */
+export async function warnOfNoAddress(
+  gateway: Gateway,
+  kind: string,
+  integration: string,
+  configurations: object | undefined = {},
+) {
+  if ('custom_host' in configurations) return
+  const {find} = await import('../src/providers/registry.ts')
+  const provider = find(kind)
+  if (!provider || provider.base_url !== null || provider.baseUrlOf) return
+  const remedy = gateway.typed(`integrations update ${integration} --custom-host URL`)
+  gateway.print.note(
+    `warning: the integration ${integration} has no address, and the kind ${kind} has none of its own; ` +
+      `add it with ${remedy}`,
+  )
+}

@@ -1,4 +1,5 @@
 import {RATE_UNITS} from '../src/schema/limits.ts'
+import {isDate} from '../src/schema/times.ts'
 import {usageFault} from './fault.ts'
 
 const MINUTE_MS = 60_000
@@ -14,12 +15,7 @@ const MAX_MS = 100 * 366 * 1440 * MINUTE_MS
 export function readExpiry(text: string, now_ms: number): string | null {
   if (text === 'never') return null
   const [, count, unit] = /^(\d{1,9})([mhdw])$/.exec(text) ?? []
-  const at_ms =
-    count && unit
-      ? now_ms + Number(count) * UNITS_MS[unit]!
-      : /^\d{4}-\d\d-\d\d(T.+)?$/.test(text)
-        ? Date.parse(text)
-        : Number.NaN
+  const at_ms = count && unit ? now_ms + Number(count) * UNITS_MS[unit]! : momentIn(text, '--expires')
   if (Number.isNaN(at_ms))
     throw usageFault(`--expires ${text} is no time: expected 90d, 12h, 2w, 30m, a date such as 2030-12-31, or never.`)
   if (at_ms <= now_ms) throw usageFault(`--expires ${text} is not in the future.`)
@@ -28,27 +24,38 @@ export function readExpiry(text: string, now_ms: number): string | null {
 }
 
 /** A moment that prices begin at: a date, which begins at midnight UTC, or a time with its zone. ISO 8601 UTC. */
-export function readMoment(value: string, option: string): string {
-  const text = /^\d{4}-\d\d-\d\d$/.test(value) ? `${value}T00:00:00Z` : value
-  const at_ms = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/.test(text)
-    ? Date.parse(text)
-    : Number.NaN
+export function readMoment(text: string, option: string): string {
+  const at_ms = momentIn(text, option)
   if (Number.isNaN(at_ms))
-    throw usageFault(`${option} ${value} is no time: expected a date such as 2030-12-31, or 2030-12-31T18:00:00Z.`)
+    throw usageFault(`${option} ${text} is no time: expected a date such as 2030-12-31, or 2030-12-31T18:00:00Z.`)
   return new Date(at_ms).toISOString()
 }
 
-/** A moment in the past: so long ago, or a date. ISO 8601 UTC. */
+/** The beginning of a range of the past: so long ago, a date, or a time with its zone. ISO 8601 UTC. */
 export function readSince(text: string, now_ms: number, option = '--since'): string {
   const [, count, unit] = /^(\d{1,5})([mhdw])$/.exec(text) ?? []
-  const at_ms =
-    count && unit
-      ? now_ms - Number(count) * UNITS_MS[unit]!
-      : /^\d{4}-\d\d-\d\d(T.+)?$/.test(text)
-        ? Date.parse(text)
-        : Number.NaN
+  const at_ms = count && unit ? now_ms - Number(count) * UNITS_MS[unit]! : momentIn(text, option)
   if (Number.isFinite(at_ms) && at_ms <= now_ms && at_ms >= 0) return new Date(at_ms).toISOString()
   throw usageFault(`${option} ${text} is no time in the past: expected 30m, 24h, 7d, 2w, or a date such as 2026-01-31.`)
+}
+
+/** The end of a range of the past, in the same words. A date stays one: the gateway counts its whole day in UTC. */
+export function readUntil(text: string, now_ms: number): string {
+  const at = readSince(text, now_ms, '--until')
+  return isDate(text) ? text : at
+}
+
+/**
+ * Epoch milliseconds of a date, which begins at midnight UTC, or of a time with its zone; NaN for any other words. A
+ * time without a zone would be another moment on each machine: it is refused with what it could mean.
+ */
+function momentIn(text: string, option: string): number {
+  if (isDate(text)) return Date.parse(`${text}T00:00:00Z`)
+  const [, date = '', zone] = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(Z|[+-]\d\d:\d\d)?$/.exec(text) ?? []
+  if (!isDate(date)) return Number.NaN
+  if (zone === undefined)
+    throw usageFault(`${option} ${text} has no time zone: write ${text}Z for UTC, or ${text}+02:00 for another zone.`)
+  return Date.parse(text)
 }
 
 /** A length of time in words, in milliseconds: `30m`, `12h`, `90d`, `2w`. */
@@ -78,7 +85,11 @@ export function readReset(text: string): {periodic_reset: string} | {periodic_re
 /** A number of an option, at least 0. */
 export function readNumber(text: string, option: string): number {
   if (/^\d+(\.\d+)?$/.test(text) && Number.isFinite(Number(text))) return Number(text)
-  throw usageFault(`${option} ${text} is not a number.`)
+  throw usageFault(
+    /^-\d/.test(text)
+      ? `${option} ${text} is below zero: expected a number from 0 on.`
+      : `${option} ${text} is not a number.`,
+  )
 }
 
 /** A whole number of an option within bounds. */

@@ -10,6 +10,7 @@ import {cache} from './commands/cache.ts'
 import {certs} from './commands/certs.ts'
 import {collections} from './commands/collections.ts'
 import {completion} from './commands/completion.ts'
+import {config} from './commands/config-show.ts'
 import {configs} from './commands/configs.ts'
 import {contexts} from './commands/contexts.ts'
 import {init, migrate} from './commands/data.ts'
@@ -47,7 +48,6 @@ import {scopes} from './commands/scopes.ts'
 import {secretReferences} from './commands/secret-references.ts'
 import {serve} from './commands/serve.ts'
 import {sessions} from './commands/sessions.ts'
-import {config} from './commands/settings.ts'
 import {sso} from './commands/sso.ts'
 import {usage} from './commands/usage.ts'
 import {users} from './commands/users.ts'
@@ -137,7 +137,17 @@ export function buildProgram(flags: readonly FlagOption[]): Command {
     audit(),
   ])
     root.addCommand(command)
-  root.commandsGroup('More:').helpCommand('help [command]', 'Show the help of a command')
+  root.commandsGroup('More:').helpCommand('help [command...]', 'Show the help of a command')
   for (const command of [api(), completion(), versionCommand()]) root.addCommand(command)
+  addAliases(root)
   return root
+}
+
+/** Shorter words for commands, as people type them for files. */
+const ALIASES: Readonly<Record<string, string>> = {list: 'ls', delete: 'rm', remove: 'rm'}
+
+function addAliases(command: Command) {
+  const alias = ALIASES[command.name()]
+  if (alias !== undefined) command.alias(alias)
+  for (const each of command.commands) addAliases(each)
 }

@@ -54,7 +54,7 @@ export async function runningGateways(env: Environment): Promise<Served[]> {
       const path = join(folder, name)
       const note = readNote(path)
       if (!note) continue
-      if (isAlive(note.pid) && (await isHeld(note.data_dir))) found.set(note.data_dir, note)
+      if (isAlive(note.pid) && (await isServed(note.data_dir))) found.set(note.data_dir, note)
       else rmSync(path, {force: true})
     }
   }
@@ -93,7 +93,8 @@ function isAlive(pid: number): boolean {
   }
 }
 
-async function isHeld(data_dir: string): Promise<boolean> {
+/** True while a gateway serves from the directory. */
+export async function isServed(data_dir: string): Promise<boolean> {
   if (!existsSync(join(data_dir, 'run', 'serve.lock.db'))) return false
   const [{isOwned}, {sqliteBinding}] = await Promise.all([
     import('../src/store/data-dir.ts'),

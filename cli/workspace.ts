@@ -17,7 +17,7 @@ const DEFAULT = 'default'
  * takes the key's own.
  */
 export async function workspaceFor(gateway: Gateway, workspace: string | undefined): Promise<string | undefined> {
-  const all = await activeWorkspaces(gateway)
+  const all = await listedWorkspaces(gateway)
   if (!all) return workspace
   if (workspace === undefined) {
     if (all.length === 1) return all[0]!.slug
@@ -31,15 +31,31 @@ export async function workspaceIfSaid(gateway: Gateway, workspace: string | unde
   return workspace === undefined ? undefined : workspaceFor(gateway, workspace)
 }
 
+/** The same for reports: archived workspaces have a past. An active one of the same name is meant first. */
+export async function reportedWorkspace(gateway: Gateway, workspace: string | undefined): Promise<string | undefined> {
+  if (workspace === undefined) return undefined
+  const active = await listedWorkspaces(gateway)
+  if (!active) return workspace
+  const slug = slugIn(active, workspace)
+  if (slug !== undefined) return slug
+  return slugIn((await listedWorkspaces(gateway, 'archived')) ?? [], workspace) ?? notFound(active, workspace)
+}
+
 function named(all: readonly WorkspaceRow[], workspace: string): string {
+  return slugIn(all, workspace) ?? notFound(all, workspace)
+}
+
+function slugIn(all: readonly WorkspaceRow[], workspace: string): string | undefined {
   const exact = all.find(({slug, id}) => slug === workspace || id === workspace)
   if (exact) return exact.slug
   const called = all.filter(({name}) => name === workspace)
-  if (called.length === 1) return called[0]!.slug
   if (called.length > 1)
     throw usageFault(`${called.length} workspaces have the name ${workspace}: give a slug.`, known(called))
-  const usual = workspace === DEFAULT && all.find(({is_default}) => is_default)
-  if (usual) return usual.slug
+  const usual = workspace === DEFAULT ? all.find(({is_default}) => is_default) : undefined
+  return called[0]?.slug ?? usual?.slug
+}
+
+function notFound(all: readonly WorkspaceRow[], workspace: string): never {
   throw new CommandFault(`No workspace is called ${workspace}.`, {
     exit: EXIT.not_found,
     code: 'workspace_not_found',
@@ -47,9 +63,10 @@ function named(all: readonly WorkspaceRow[], workspace: string): string {
   })
 }
 
-async function activeWorkspaces({call}: Gateway): Promise<readonly WorkspaceRow[] | undefined> {
+/** Undefined where the caller may not list them. */
+async function listedWorkspaces({call}: Gateway, status?: 'archived'): Promise<readonly WorkspaceRow[] | undefined> {
   try {
-    const {data} = await call('workspaces.list', {query: {page_size: 1000}})
+    const {data} = await call('workspaces.list', {query: {page_size: 1000, ...(status && {status})}})
     return data
   } catch (fault) {
     if (fault instanceof CommandFault && fault.status === 403) return undefined

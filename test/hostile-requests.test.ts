@@ -122,6 +122,16 @@ describe('request lines', () => {
     expect(statusOf(await answer(request('GET http://other.example')))).toBe(404)
   })
 
+  test.each(['GET /livez', 'POST /v1/chat/completions', 'GET http://other.example/livez', 'GET /v1/realtime?model=m'])(
+    '%s with two Host headers: refused',
+    async line => {
+      const body = line.startsWith('POST') ? CHAT : ''
+      const upgrade = line.includes('realtime') ? 'Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n' : ''
+      const received = await answer(request(line, `${KEY}${JSON_TYPE}hOST: other.example\r\n${upgrade}`, body))
+      expect([statusOf(received), received.includes('more than one Host header')]).toEqual([400, true])
+    },
+  )
+
   test('the host of an absolute line is the host', async () => {
     const received = await answer(request('GET http://other.example/v1/openapi.json'))
     expect(statusOf(received)).toBe(200)

@@ -2,10 +2,12 @@ import type {Command} from 'commander'
 import {type Bar, barLines} from '../bars.ts'
 import type {OperationId, ReplyOf} from '../client.ts'
 import {type Gateway, withGateway} from '../connect.ts'
-import {readPairs, readSince} from '../option-parsers.ts'
+import {CALL_FILTERS, type FilterOption, filtersOf, withFilter} from '../finding/filters.ts'
+import {readSince, readUntil} from '../option-parsers.ts'
 import {group, leaf, type PageOptions, pageOf, type WorkspaceOption, withPage, withWorkspace} from '../options.ts'
 import type {TableColumn} from '../table.ts'
-import {workspaceIfSaid} from '../workspace.ts'
+import {reportedWorkspace} from '../workspace.ts'
+import {minute} from './rows.ts'
 
 interface Point {
   readonly timestamp?: string
@@ -65,36 +67,35 @@ export function analytics(): Command {
   ])
 }
 
-interface TimeOptions extends WorkspaceOption {
+interface TimeOptions extends WorkspaceOption, FilterOption {
   readonly since: string
   readonly until?: string
-  readonly filter?: readonly string[]
 }
 
 /** Options of time, workspace and filters. */
 export function withTime(command: Command): Command {
-  return withWorkspace(command, 'only calls of this workspace')
+  const timed = withWorkspace(command, 'only calls of this workspace')
     .option('--since <when>', 'for example 24h, 7d, 4w or 2026-01-31', '7d')
-    .option('--until <when>', 'the same; now without it')
-    .option('--filter <name=value...>', 'as the operation takes them, for example ai_model=gpt-5 status_code=429')
+    .option('--until <when>', 'the same, where a date is counted whole; now without it')
+  return withFilter(timed, CALL_FILTERS, 'model=gpt-5 status=429 key=blue')
 }
 
 /** The query of a report. */
-export async function timeOf(gateway: Gateway, {workspace, since, until, filter}: TimeOptions) {
+export async function timeOf(gateway: Gateway, {workspace, since, until, ...rest}: TimeOptions) {
   const now_ms = gateway.world.now()
-  const workspace_slug = await workspaceIfSaid(gateway, workspace)
+  const workspace_slug = await reportedWorkspace(gateway, workspace)
   return {
     time_of_generation_min: readSince(since, now_ms),
-    time_of_generation_max: until === undefined ? new Date(now_ms).toISOString() : readSince(until, now_ms),
+    time_of_generation_max: until === undefined ? new Date(now_ms).toISOString() : readUntil(until, now_ms),
     ...(workspace_slug !== undefined && {workspace_slug}),
-    ...(filter && readPairs(filter, '--filter')),
+    ...(await filtersOf(gateway, 'analytics.requests', CALL_FILTERS, rest)),
   }
 }
 
 function graph({word, operation, about, number, unit}: Drawn): Command {
   const command = leaf(word, about, [
     `gateway analytics ${word} --since 7d`,
-    `gateway analytics ${word} --since 24h --filter ai_model=gpt-5 --json`,
+    `gateway analytics ${word} --since 24h --filter model=gpt-5 --json`,
   ])
   return withTime(command).action((options: TimeOptions, self: Command) =>
     withGateway(self, async gateway => {
@@ -137,6 +138,7 @@ function unitOf(name: string, unit: Drawn['unit']): Drawn['unit'] {
 
 function inWords(value: number, unit: Drawn['unit']): string {
   if (unit === 'dollars') return dollars(value)
+  if (unit === 'ms' && value === 0) return '-' // there was no call
   const plain = String(Math.round(value * 100) / 100)
   return unit === 'ms' ? `${plain} ms` : unit === 'percent' ? `${plain} %` : plain
 }
@@ -186,7 +188,7 @@ export function groupsBy(noun: 'analytics' | 'logs', about: string): Command {
       gateway.print.list(
         reply,
         reply.data,
-        columnsOf(reply.data, [groupBy, 'requests', ...(options.columns ?? '').split(',')]),
+        columnsOf(reply.data, [groupBy, 'name', 'requests', ...(options.columns ?? '').split(',')]),
         reply.total,
       )
     }),
@@ -237,7 +239,15 @@ function columnsOf(rows: readonly Row[], names: readonly string[]): TableColumn<
   const there = names.filter((name, at) => at === 0 || rows.some(row => name in row))
   return there.map((name, at) => ({
     title: name === 'cost' ? 'cost $' : name.replaceAll('_', ' '),
-    value: row => (name === 'cost' && typeof row.cost === 'number' ? dollars(row.cost).slice(1) : row[name]),
-    ...(at === 0 ? {whole: true as const} : {align: 'right' as const}),
+    value: row => cellOf(name, row[name]),
+    ...(at === 0 ? {whole: true as const} : name !== 'name' && {align: 'right' as const}),
+    // the group, its calls and the first amount stay; later ones are the first to go
+    ...(at > 3 && {optional: at}),
   }))
+}
+
+/** Costs are cents in replies, and times have more digits than a person reads. */
+function cellOf(name: string, value: Row[string]): Row[string] {
+  if (name === 'cost' && typeof value === 'number') return dollars(value).slice(1)
+  return /_seen$/.test(name) && typeof value === 'string' ? minute(value) : value
 }

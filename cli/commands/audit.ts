@@ -1,8 +1,9 @@
 import type {Command} from 'commander'
 import type {InputOf} from '../client.ts'
 import {type Gateway, withGateway} from '../connect.ts'
-import {CommandFault, EXIT, usageFault} from '../fault.ts'
-import {readPairs, readWhole} from '../option-parsers.ts'
+import {CommandFault, EXIT} from '../fault.ts'
+import {AUDIT_FILTERS, type FilterOption, filtersOf, withFilter} from '../finding/filters.ts'
+import {readMoment, readWhole} from '../option-parsers.ts'
 import {group, leaf, type PageOptions, pageOf, withPage} from '../options.ts'
 import type {TableColumn} from '../table.ts'
 
@@ -17,13 +18,18 @@ interface AuditRow {
 }
 
 const COLUMNS: readonly TableColumn<AuditRow>[] = [
-  {title: 'time', value: row => row.timestamp.slice(0, 19).replace('T', ' '), whole: true},
+  {
+    title: 'time',
+    value: row => row.timestamp.slice(0, 19).replace('T', ' '),
+    short: row => row.timestamp.slice(5, 16).replace('T', ' '),
+    whole: true,
+  },
   {title: 'who', value: row => row.user_type},
-  {title: 'id', value: row => row.user_id},
+  {title: 'id', value: row => row.user_id, whole: true, optional: 2},
   {title: 'action', value: row => row.action},
   {title: 'what', value: row => row.resource_type},
-  {title: 'which', value: row => row.resource_id},
-  {title: 'address', value: row => row.client_ip},
+  {title: 'which', value: row => row.resource_id, whole: true},
+  {title: 'address', value: row => row.client_ip, whole: true, optional: 1},
 ]
 const MAX_PAGE = 100
 const DAY_MS = 86_400_000
@@ -33,17 +39,16 @@ export function audit(): Command {
   return group('audit', 'The audit log: every administrative write, one chain', [list(), verify(), exported()])
 }
 
-interface RangeOptions {
+interface RangeOptions extends FilterOption {
   readonly since?: string
   readonly before?: string
-  readonly filter?: readonly string[]
 }
 
 function withRange(command: Command): Command {
-  return command
+  const ranged = command
     .option('--since <time>', 'from this day or moment on, for example 2030-01-31 (default: 30 days ago)')
     .option('--before <time>', 'up to this day or moment (default: now)')
-    .option('--filter <name=value...>', 'as the operation takes them, for example action=delete resource_type=api-key')
+  return withFilter(ranged, AUDIT_FILTERS, 'action=delete what=api-key')
 }
 
 function list(): Command {
@@ -54,7 +59,7 @@ function list(): Command {
   return withPage(withRange(command)).action((options: PageOptions & RangeOptions, self: Command) =>
     withGateway(self, async gateway => {
       readWhole(options.limit, '--limit', 1, MAX_PAGE)
-      const reply = await page(gateway, {...queryOf(gateway, options), ...pageOf(options)})
+      const reply = await page(gateway, {...(await queryOf(gateway, options)), ...pageOf(options)})
       gateway.print.list(reply, reply.records, COLUMNS, reply.total)
     }),
   )
@@ -87,7 +92,7 @@ function exported(): Command {
   return withRange(command).action((options: RangeOptions, self: Command) =>
     withGateway(self, async gateway => {
       // one end for all pages: rows that come meanwhile would move them
-      const query = queryOf(gateway, options)
+      const query = await queryOf(gateway, options)
       for (let current_page = 0; ; current_page++) {
         const {records, total} = await page(gateway, {...query, current_page, page_size: MAX_PAGE})
         for (const record of records) gateway.print.line(JSON.stringify(record))
@@ -97,20 +102,13 @@ function exported(): Command {
   )
 }
 
-function queryOf({world}: Gateway, {since, before, filter}: RangeOptions) {
-  const end_time = before === undefined ? new Date(world.now()).toISOString() : momentOf(before, '--before')
+async function queryOf(gateway: Gateway, options: RangeOptions) {
+  const {since, before} = options
+  const {world} = gateway
+  const end_time = before === undefined ? new Date(world.now()).toISOString() : readMoment(before, '--before')
   const start_time =
-    since === undefined ? new Date(Date.parse(end_time) - 30 * DAY_MS).toISOString() : momentOf(since, '--since')
-  return {...(filter && readPairs(filter, '--filter')), start_time, end_time}
-}
-
-function momentOf(text: string, option: string): string {
-  const at_ms = /^\d{4}-\d\d-\d\d(T.+)?$/.test(text) ? Date.parse(text) : Number.NaN
-  if (Number.isNaN(at_ms))
-    throw usageFault(
-      `${option} ${text} is no time: expected a date such as 2030-12-31, or a moment such as 2030-12-31T08:00:00Z.`,
-    )
-  return new Date(at_ms).toISOString()
+    since === undefined ? new Date(Date.parse(end_time) - 30 * DAY_MS).toISOString() : readMoment(since, '--since')
+  return {...(await filtersOf(gateway, 'audit_logs.list', AUDIT_FILTERS, options)), start_time, end_time}
 }
 
 function page({call}: Gateway, query: InputOf<'audit_logs.list'>['query']) {

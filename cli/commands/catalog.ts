@@ -1,6 +1,7 @@
 import type {Command} from 'commander'
 import type {ProviderListing} from '../../src/providers/catalog/view.ts'
 import {withGateway} from '../connect.ts'
+import {CommandFault} from '../fault.ts'
 import {leaf} from '../options.ts'
 import {openSession} from '../session.ts'
 import type {TableColumn} from '../table.ts'
@@ -9,11 +10,11 @@ const COLUMNS: readonly TableColumn<ProviderListing>[] = [
   {title: 'slug', value: row => row.slug, whole: true},
   {title: 'name', value: row => row.name},
   {title: 'host', value: row => row.host ?? '(custom_host)'},
-  {title: 'auth', value: row => row.auth.join(' | ')},
+  {title: 'auth', value: row => row.auth.join(' | '), optional: 1},
   {title: 'native', value: row => (row.native === 'all' ? 'all' : row.native.join(' '))},
-  {title: 'translated', value: row => row.translated.join(' ')},
-  {title: 'in its own calls', value: row => row.in_calls.join(' ')},
-  {title: 'by way of chat', value: row => [...row.through_chat, ...row.where_served].join(' ')},
+  {title: 'translated', value: row => row.translated.join(' '), optional: 2},
+  {title: 'in its own calls', value: row => row.in_calls.join(' '), optional: 3},
+  {title: 'by way of chat', value: row => [...row.through_chat, ...row.where_served].join(' '), optional: 4},
 ]
 
 /**
@@ -46,8 +47,20 @@ export function capabilities(): Command {
     .argument('<kind>', 'kind of provider')
     .action((provider: string, _: object, self: Command) =>
       withGateway(self, async ({call, print}) => {
-        const reply = await call('pricing.capabilities', {params: {provider}})
+        const reply = await call('pricing.capabilities', {params: {provider}}).catch(fault => {
+          throw fault instanceof CommandFault && fault.status === 404 ? unsaid(provider, fault) : fault
+        })
         print.view(reply, reply)
       }),
     )
+}
+
+/** The kind may well be known: the sources of capabilities, of which none is set by default, say nothing of it. */
+function unsaid(provider: string, {exit, code}: CommandFault): CommandFault {
+  return new CommandFault(`No source of capabilities says anything of ${provider}.`, {
+    ...{exit, code, status: 404},
+    next:
+      'Sources are set with MODEL_CONFIGS_CAPABILITIES_LOCAL_PATH or MODEL_CONFIGS_PROXY_URL; ' +
+      'gateway providers catalog lists the kinds.',
+  })
 }

@@ -1,7 +1,7 @@
 import type {Command} from 'commander'
 import {change, type DryRunOption, withDryRun} from '../change.ts'
 import {withGateway} from '../connect.ts'
-import {warnOfNoCredential} from '../credential.ts'
+import {warnOfNoAddress, warnOfNoCredential} from '../credential.ts'
 import {usageFault} from '../fault.ts'
 import {readPairs} from '../option-parsers.ts'
 import {
@@ -76,6 +76,7 @@ function create(): Command {
       const reply = await gateway.call('integrations.create', {body})
       gateway.print.made(reply, reply.slug, `Created the integration ${reply.slug}.`)
       await warnOfNoCredential(gateway, options.kind, reply.slug, body)
+      await warnOfNoAddress(gateway, options.kind, reply.slug, body.configurations)
       if (!workspace_id)
         gateway.print.note(
           `Open it to a workspace: ${gateway.typed(`integrations workspaces ${reply.slug} --open WORKSPACE`)}`,
@@ -118,6 +119,11 @@ const MODEL_COLUMNS: readonly TableColumn<ModelRow>[] = [
   {title: 'own price', value: row => row.pricing_config !== null},
 ]
 
+const ALL_MODELS =
+  'No model is named here, so all models of the provider may be called. GET /v1/models lists those that a key can call.'
+const NO_MODELS =
+  'No model is named here, and only named models may be called: name some with --allow, or let all through with --all.'
+
 interface ModelOptions {
   readonly allow?: readonly string[]
   readonly deny?: readonly string[]
@@ -153,7 +159,9 @@ function models(): Command {
         if (body) await gateway.call('integrations.update_models', {params, body})
         if (remove) await gateway.call('integrations.delete_models', {params, query: {slugs: remove.join(',')}})
         const reply = await gateway.call('integrations.list_models', {params})
-        gateway.print.list(reply, reply.models, MODEL_COLUMNS)
+        if (reply.models.length > 0 || gateway.print.json) return gateway.print.list(reply, reply.models, MODEL_COLUMNS)
+        const {allow_all_models} = await gateway.call('integrations.get', {params})
+        gateway.print.note(allow_all_models ? ALL_MODELS : NO_MODELS)
       }),
     )
 }

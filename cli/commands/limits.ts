@@ -25,11 +25,11 @@ const WATCH_EVERY_MS = 2000
 const CLEAR = '\x1b[H\x1b[2J'
 
 const COLUMNS: readonly TableColumn<LimitRow>[] = [
-  {title: 'limit', value: row => row.label},
-  {title: 'left', value: barOf, whole: true},
+  {title: 'limit', value: row => row.label, short: nameFirst},
+  {title: 'left', value: barOf, short: row => percentOf(shareOf(row)), whole: true},
   {title: 'used', value: row => (row.used === null ? null : amountOf(row.type, row.used)), align: 'right'},
   {title: 'of', value: row => amountOf(row.type, row.limit), align: 'right'},
-  {title: 'held', value: row => row.enforcement},
+  {title: 'enforcement', value: row => row.enforcement, optional: 1},
   {title: 'status', value: row => row.status},
   {title: 'resets', value: row => minute(row.resets_at) ?? 'never'},
 ]
@@ -68,6 +68,8 @@ async function show(gateway: Gateway, options: StatusOptions): Promise<void> {
       `The counter of ${label} said ${by} than the ledger; it was put right at ${minute(corrected.at)}.`,
     )
   }
+  if (gateway.kind === 'here' && reply.data.some(({kind, used}) => kind === 'rate' && used === null))
+    gateway.print.note('Rates are counted in the gateway that serves: see them with --url and a key.')
 }
 
 /** Until a signal comes or the reader of stdout goes. With --json each look is one line. */
@@ -97,11 +99,26 @@ async function ask(gateway: Gateway, {workspace, entity}: StatusOptions) {
 }
 
 /** The remainder, as a bar; empty when all is used up. */
-function barOf({limit, remaining}: LimitRow): string | null {
-  if (remaining === null) return null
-  const share = limit > 0 ? remaining / limit : 0
+function barOf(row: LimitRow): string | null {
+  const share = shareOf(row)
+  if (share === null) return null
   const full = Math.round(share * BAR_WIDTH)
-  return `${'█'.repeat(full)}${'░'.repeat(BAR_WIDTH - full)} ${String(Math.floor(share * 100)).padStart(3)}%`
+  return `${'█'.repeat(full)}${'░'.repeat(BAR_WIDTH - full)} ${percentOf(share)?.padStart(4)}`
+}
+
+/** The part that is left; null where it is not known. */
+function shareOf({limit, remaining}: LimitRow): number | null {
+  if (remaining === null) return null
+  return limit > 0 ? remaining / limit : 0
+}
+
+function percentOf(share: number | null): string | null {
+  return share === null ? null : `${Math.floor(share * 100)}%`
+}
+
+/** The label with the name in front, so that a cut takes the words that all limits share. */
+function nameFirst({label, name}: LimitRow): string {
+  return name !== '' && label.endsWith(` ${name}`) ? `${name}: ${label.slice(0, -name.length - 1)}` : label
 }
 
 function amountOf(type: LimitRow['type'], amount: number): string {

@@ -4,7 +4,7 @@ import {CommandFault, EXIT, fileReason} from '../fault.ts'
 import {readPairs, readSince} from '../option-parsers.ts'
 import {group, leaf, type PageOptions, pageOf, type WorkspaceOption, withPage, withWorkspace} from '../options.ts'
 import type {TableColumn} from '../table.ts'
-import {workspaceFor, workspaceIfSaid} from '../workspace.ts'
+import {reportedWorkspace, workspaceFor} from '../workspace.ts'
 import {minute} from './rows.ts'
 
 interface ExportRow {
@@ -17,7 +17,7 @@ interface ExportRow {
 const COLUMNS: readonly TableColumn<ExportRow>[] = [
   {title: 'id', value: row => row.id, whole: true},
   {title: 'status', value: row => row.status},
-  {title: 'what became of it', value: row => row.description},
+  {title: 'what became of it', value: row => row.description, below: true},
   {title: 'made', value: row => minute(row.created_at)},
 ]
 
@@ -138,7 +138,7 @@ function list(): Command {
   return withPage(withWorkspace(command, 'only those of this workspace')).action(
     (options: PageOptions & WorkspaceOption, self: Command) =>
       withGateway(self, async gateway => {
-        const query = {...pageOf(options), workspace_id: await workspaceIfSaid(gateway, options.workspace)}
+        const query = {...pageOf(options), workspace_id: await reportedWorkspace(gateway, options.workspace)}
         const reply = await gateway.call('log_exports.list', {query})
         gateway.print.list(reply, reply.data, COLUMNS, reply.total)
       }),

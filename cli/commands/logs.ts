@@ -1,18 +1,21 @@
 import type {Command} from 'commander'
 import {type Gateway, withGateway} from '../connect.ts'
-import {readPairs, readWhole} from '../option-parsers.ts'
+import {CALL_FILTERS, type FilterOption, filtersOf, withFilter} from '../finding/filters.ts'
+import {readWhole} from '../option-parsers.ts'
 import {group, leaf, type PageOptions, pageOf, type WorkspaceOption, withPage, withWorkspace} from '../options.ts'
 import {type TableColumn, tableLines} from '../table.ts'
 import {plain} from '../width.ts'
-import {workspaceIfSaid} from '../workspace.ts'
+import {reportedWorkspace} from '../workspace.ts'
 import {groupsBy} from './analytics.ts'
 import {logExports} from './log-exports.ts'
-import {insertCommand, savedFilters, traceCommands} from './traces.ts'
+import {insertCommand, SHORT_LOG_ID, savedFilters, traceCommands} from './traces.ts'
 
 /** The columns of a call in a list; a call that never reached a provider lacks the rest. */
 export interface ListedCall {
   readonly id: string
   readonly created_at?: string | null
+  /** The slug of the provider; a call may name a kind of provider in its place. */
+  readonly virtual_key?: string | null
   readonly ai_org?: string | null
   readonly ai_model?: string | null
   readonly response_status_code?: number | null
@@ -28,9 +31,6 @@ export interface ListedCall {
   readonly error?: string | null
 }
 
-/** The time and the number of an id: `logs show` takes it. */
-const SHORT_ID = 18
-
 export const COLUMNS: readonly TableColumn<ListedCall>[] = [
   {
     title: 'time',
@@ -38,17 +38,23 @@ export const COLUMNS: readonly TableColumn<ListedCall>[] = [
     short: row => row.created_at?.slice(5, 16).replace('T', ' '),
     whole: true,
   },
-  {title: 'id', value: row => row.id, short: row => row.id.slice(0, SHORT_ID), whole: true, essential: true},
+  {title: 'id', value: row => row.id, short: row => row.id.slice(0, SHORT_LOG_ID), whole: true, essential: true},
   {title: 'status', value: row => row.response_status_code, align: 'right'},
-  {title: 'provider', value: row => row.ai_org, optional: 3},
+  {title: 'provider', value: row => row.virtual_key ?? row.ai_org, optional: 3},
   {title: 'model', value: row => row.ai_model},
   {title: 'tokens', value: row => row.total_units, align: 'right', optional: 1},
   {title: 'cost $', value: costOf, align: 'right'},
   {title: 'ms', value: row => row.response_time, align: 'right', optional: 2},
-  {title: 'key', value: row => row.api_key_name ?? row.api_key_id},
+  {
+    title: 'key',
+    value: row => row.api_key_name ?? row.api_key_id,
+    // keys show takes the beginning of an id
+    short: row => row.api_key_name ?? row.api_key_id?.slice(0, SHORT_KEY_ID),
+  },
   {title: 'reason', value: row => row.error, below: true},
 ]
 
+const SHORT_KEY_ID = 8
 const TAIL_EVERY_MS = 1000
 const TAIL_PAGE = 100
 const MAX_PAGES = 50
@@ -68,21 +74,20 @@ export function logs(): Command {
   ])
 }
 
-interface FilterOptions extends WorkspaceOption {
-  readonly filter?: readonly string[]
-}
+interface FilterOptions extends WorkspaceOption, FilterOption {}
 
 function withFilters(command: Command): Command {
-  return withWorkspace(command, 'only calls of this workspace').option(
-    '--filter <name=value...>',
-    'as the operation takes them, for example ai_model=gpt-5 status_code=429',
+  return withFilter(
+    withWorkspace(command, 'only calls of this workspace'),
+    CALL_FILTERS,
+    'model=gpt-5 status=429 key=blue',
   )
 }
 
 function list(): Command {
   const command = leaf('list', 'List calls, the newest first', [
     'gateway logs list',
-    'gateway logs list --workspace research --filter status_code=429 --limit 20',
+    'gateway logs list --workspace research --filter status=429 key=blue --limit 20',
   ])
   return withPage(withFilters(command)).action((options: PageOptions & FilterOptions, self: Command) =>
     withGateway(self, async gateway => {
@@ -148,7 +153,7 @@ export async function follow(
 
 /** At least these widths, so that later lines are aligned with earlier ones. */
 const TAIL_WIDTHS: Readonly<Record<string, number>> = {
-  id: SHORT_ID,
+  id: SHORT_LOG_ID,
   provider: 12,
   model: 24,
   tokens: 7,
@@ -188,9 +193,10 @@ function remember(seen: Set<string>, id: string) {
   if (seen.size > REMEMBERED) seen.delete(seen.values().next().value!)
 }
 
-async function queryOf(gateway: Gateway, {workspace, filter}: FilterOptions) {
-  const workspace_id = await workspaceIfSaid(gateway, workspace)
-  return {...(filter && readPairs(filter, '--filter')), ...(workspace_id !== undefined && {workspace_id})}
+async function queryOf(gateway: Gateway, options: FilterOptions) {
+  const workspace_id = await reportedWorkspace(gateway, options.workspace)
+  const filters = await filtersOf(gateway, 'logs.list', CALL_FILTERS, options)
+  return {...filters, ...(workspace_id !== undefined && {workspace_id})}
 }
 
 function page({call}: Gateway, query: Record<string, unknown>) {

@@ -3,7 +3,7 @@ import {withGateway} from '../connect.ts'
 import {usageFault} from '../fault.ts'
 import {readWhole} from '../option-parsers.ts'
 import {leaf, type WorkspaceOption, withWorkspace} from '../options.ts'
-import {workspaceIfSaid} from '../workspace.ts'
+import {reportedWorkspace} from '../workspace.ts'
 import {COLUMNS, follow, type ListedCall} from './logs.ts'
 
 interface LogsOptions extends WorkspaceOption {
@@ -35,7 +35,7 @@ export function mcpLogs(): Command {
         const isMeant = meant(server, tool)
         if (options.follow) return follow(gateway, options, isMeant)
         const lines = readWhole(options.lines, '--lines', 1, PAGE)
-        const workspace_id = await workspaceIfSaid(gateway, workspace)
+        const workspace_id = await reportedWorkspace(gateway, workspace)
         const query = {
           ...(workspace_id !== undefined && {workspace_id}),
           ...(tool !== undefined && {ai_model: `${server}/${tool}`}),

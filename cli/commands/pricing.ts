@@ -5,7 +5,7 @@ import {readWhole} from '../option-parsers.ts'
 import {group, leaf, type PageOptions, pageOf, type WorkspaceOption, withPage, withWorkspace} from '../options.ts'
 import {inDollars} from '../price-diff.ts'
 import type {TableColumn} from '../table.ts'
-import {workspaceIfSaid} from '../workspace.ts'
+import {reportedWorkspace} from '../workspace.ts'
 import {priceChanges} from './price-changes.ts'
 import {minute} from './rows.ts'
 
@@ -40,18 +40,22 @@ const COLUMNS: readonly TableColumn<PriceRow>[] = [
   {title: 'model', value: row => row.model, whole: true},
   {title: 'input $/M', value: row => perMillion(row, 'request_token'), align: 'right'},
   {title: 'output $/M', value: row => perMillion(row, 'response_token'), align: 'right'},
-  {title: 'cache read $/M', value: row => perMillion(row, 'cache_read_input_token'), align: 'right'},
-  {title: 'cache write $/M', value: row => perMillion(row, 'cache_write_input_token'), align: 'right'},
+  {title: 'cache read $/M', value: row => perMillion(row, 'cache_read_input_token'), align: 'right', optional: 2},
+  {title: 'cache write $/M', value: row => perMillion(row, 'cache_write_input_token'), align: 'right', optional: 3},
 ]
-const SOURCE: TableColumn<PriceRow> = {title: 'source', value: row => row.source}
+const SOURCE: TableColumn<PriceRow> = {title: 'source', value: row => row.source, optional: 1}
 const UNPRICED_COLUMNS: readonly TableColumn<UnpricedRow>[] = [
   {title: 'provider', value: row => row.provider},
   {title: 'model', value: row => row.model, whole: true},
   {title: 'calls', value: row => row.requests, align: 'right'},
-  {title: 'without a price', value: row => (row.parts?.length ? row.parts.map(partIn).join(', ') : 'the model')},
+  {
+    title: 'without a price',
+    value: row => (row.parts?.length ? row.parts.map(partIn).join(', ') : 'the model'),
+    optional: 2,
+  },
   {title: 'last', value: row => minute(row.last_seen)},
-  {title: 'priced now', value: row => row.priced_now},
-  {title: 'command', value: row => row.command, whole: true},
+  {title: 'priced now', value: row => row.priced_now, optional: 1},
+  {title: 'command', value: row => row.command, below: true},
 ]
 
 /** `web_search 3`, `mode priority 2`, `usage quantum_tokens 1`, `operation proxy 4`. */
@@ -161,7 +165,7 @@ function unpriced(): Command {
   return withPage(withWorkspace(command, 'only calls of this workspace')).action(
     (options: UnpricedOptions, self: Command) =>
       withGateway(self, async gateway => {
-        const workspace_id = await workspaceIfSaid(gateway, options.workspace)
+        const workspace_id = await reportedWorkspace(gateway, options.workspace)
         const query = {...pageOf(options), days: readWhole(options.days, '--days', 1, 365), workspace_id}
         const reply = await gateway.call('pricing.unpriced', {query})
         gateway.print.list(reply, reply.data, UNPRICED_COLUMNS, reply.total)

@@ -1,9 +1,10 @@
 import {type Command, Option} from 'commander'
 import {change, type DryRunOption, withDryRun} from '../change.ts'
-import type {BodyOf} from '../client.ts'
+import type {BodyOf, RowOf} from '../client.ts'
 import {type Gateway, withGateway} from '../connect.ts'
-import {warnOfNoCredential} from '../credential.ts'
+import {warnOfNoAddress, warnOfNoCredential} from '../credential.ts'
 import {CommandFault, usageFault} from '../fault.ts'
+import {slugsOf} from '../finding/slugs.ts'
 import {type LimitOptions, limitChangesOf, limitsOf, withLimits} from '../limit-options.ts'
 import {readPairs} from '../option-parsers.ts'
 import {
@@ -18,6 +19,7 @@ import {
   withSecret,
   withWorkspace,
 } from '../options.ts'
+import type {TableColumn} from '../table.ts'
 import {workspaceFor} from '../workspace.ts'
 import {capabilities, catalog} from './catalog.ts'
 import {configurationsOf, type PlaceOptions, withPlace} from './locations.ts'
@@ -40,14 +42,20 @@ const providerNoun: Noun<'providers'> = {
   param: 'slug',
   example: 'my-openai',
   one_in_workspace: true,
-  columns: [
+  columns: columnsOf(new Map()),
+  columnsFor: async gateway => columnsOf(await slugsOf(gateway, 'integrations.list')),
+}
+
+/** `integrations` are slugs by id. */
+function columnsOf(integrations: ReadonlyMap<string, string>): readonly TableColumn<RowOf<'providers.list'>>[] {
+  return [
     {title: 'slug', value: row => row.slug, whole: true},
     {title: 'name', value: row => row.name},
     {title: 'kind', value: row => row.ai_provider_id},
-    {title: 'integration', value: row => row.integration_id},
+    {title: 'integration', value: ({integration_id: id}) => integrations.get(id) ?? id, optional: 1},
     {title: 'status', value: row => row.status},
-    {title: 'created', value: row => minute(row.created_at), optional: 1},
-  ],
+    {title: 'created', value: row => minute(row.created_at), optional: 2},
+  ]
 }
 
 /** `gateway providers`: what models are called through, as `@slug`. */
@@ -110,7 +118,7 @@ function create(): Command {
       }
       const reply =
         options.kind === undefined
-          ? await gateway.call('providers.create', {body: {...body, integration_id: options.integration!}})
+          ? await createOf(gateway, options.integration!, body)
           : await createWhole(
               gateway,
               {
@@ -125,13 +133,36 @@ function create(): Command {
         reply.slug,
         `Created the provider @${reply.slug}. Call it as the model @${reply.slug}/MODEL.`,
       )
-      if (options.kind !== undefined)
+      if (options.kind !== undefined) {
         await warnOfNoCredential(gateway, options.kind, reply.slug, {
           ...(secret !== undefined && {key: secret}),
           ...(configurations && {configurations}),
         })
+        await warnOfNoAddress(gateway, options.kind, reply.slug, configurations)
+      }
     }),
   )
+}
+
+/** Opening an integration to a workspace makes a provider there: a fault about the slug names that one. */
+async function createOf({call}: Gateway, integration_id: string, body: ProviderBody) {
+  try {
+    return await call('providers.create', {body: {...body, integration_id}})
+  } catch (fault) {
+    if (!(fault instanceof CommandFault) || fault.status !== 409) throw fault
+    const {slug, workspace_id} = body
+    const [there, integration] = await Promise.all([
+      call('providers.get', {params: {slug}, query: {workspace_id}}),
+      call('integrations.get', {params: {slug: integration_id}}),
+    ]).catch(() => [])
+    const is_its = integration && [integration.id, integration.slug].includes(there?.integration_id ?? '')
+    if (!is_its) throw fault
+    const {exit, code, status} = fault
+    throw new CommandFault(`The integration ${integration_id} has the provider @${slug} already.`, {
+      ...{exit, code, status},
+      next: `Call it as @${slug}/MODEL, change it with gateway providers update ${slug}, or choose another slug.`,
+    })
+  }
 }
 
 type ProviderBody = Omit<BodyOf<'providers.create'>, 'integration_id'> & {readonly slug: string; readonly name: string}

@@ -10,6 +10,7 @@ import {placeOptions} from '../hint.ts'
 import {humanLines} from '../log-lines.ts'
 import {type OpenApp, openApp} from '../open.ts'
 import {leaf} from '../options.ts'
+import type {SettingsNote} from '../running-settings.ts'
 import {type CommandSession, openSession} from '../session.ts'
 import {awaitSignal} from '../signals.ts'
 import {flagsOf, withSettings} from './settings.ts'
@@ -31,12 +32,13 @@ export function serve(flags: readonly FlagOption[]): Command {
   return withSettings(command, flags, {listed: true}).action(
     async ({demo, acceptLoss}: ServeOptions, self: Command) => {
       const {world, settings: read, sources, options} = await openSession(self, flagsOf(self, flags))
-      const {settings} = await read()
-      const [{createLog}, {notifyServiceManager}, {restAfterLoad}, {leaveNote}] = await Promise.all([
+      const {settings, origins} = await read()
+      const [{createLog}, {notifyServiceManager}, {restAfterLoad}, {leaveNote}, {noteSettings}] = await Promise.all([
         import('../../src/base/log.ts'),
         import('../../src/base/notify.ts'),
         import('../../src/base/idle-memory.ts'),
         import('../served.ts'),
+        import('../running-settings.ts'),
       ])
       const log = createLog(
         settings.log_level,
@@ -56,15 +58,23 @@ export function serve(flags: readonly FlagOption[]): Command {
         try {
           for (const note of app.notes) log.info(note)
           const url = await start(app, settings, log, world, {demo: demo === true, place: placeOptions(options)})
+          const note = await noteSettings({
+            ...{settings: app.settings, origins, now: world.now},
+            onFault: fault => log.warn({fault}, 'gateway config show --running does not know the settings in force'),
+          })
           stop.onReload(() =>
-            readAgain(app, read, log, state => notifyServiceManager(state, sources.env.NOTIFY_SOCKET)),
+            readAgain(app, read, log, note, state => notifyServiceManager(state, sources.env.NOTIFY_SOCKET)),
           )
-          forget = leaveNote(sources.env, {
+          const forgetServed = leaveNote(sources.env, {
             data_dir: settings.data_dir,
             url,
             pid: process.pid,
             started_at: new Date(world.now()).toISOString(),
           })
+          forget = () => {
+            forgetServed()
+            note.forget()
+          }
           await notifyServiceManager('ready', sources.env.NOTIFY_SOCKET)
           restAfterLoad()
           const signal = await stop.heard
@@ -90,13 +100,17 @@ async function readAgain(
   app: OpenApp,
   read: CommandSession['settings'],
   log: Log,
+  note: SettingsNote,
   notify: (state: ServiceState) => Promise<boolean>,
 ) {
   await notify('reloading')
   try {
-    const {taken, need_restart} = app.reload((await read()).settings)
-    log.warn({reloaded: taken, need_restart}, 'settings were read again')
+    const {settings, origins} = await read()
+    const changes = app.reload(settings)
+    note.taken(changes, origins)
+    log.warn({reloaded: changes.taken, need_restart: changes.need_restart}, 'settings were read again')
   } catch (fault) {
+    note.refused(fault)
     log.error({fault}, 'settings could not be read again: all stay as they were')
   }
   await notify('ready')

@@ -1,5 +1,6 @@
 import type {Command} from 'commander'
 import {type Gateway, withGateway} from '../connect.ts'
+import {CALL_FILTERS, type FilterOption, filtersOf, withFilter} from '../finding/filters.ts'
 import {readPairs} from '../option-parsers.ts'
 import {
   group,
@@ -12,8 +13,11 @@ import {
   withWorkspace,
 } from '../options.ts'
 import type {TableColumn} from '../table.ts'
-import {workspaceFor, workspaceIfSaid} from '../workspace.ts'
+import {reportedWorkspace, workspaceFor} from '../workspace.ts'
 import {minute} from './rows.ts'
+
+/** The time and the number of an id: `logs show` takes them for the whole. */
+export const SHORT_LOG_ID = 18
 
 interface TraceRow {
   readonly trace_id: string
@@ -27,7 +31,7 @@ const TRACES: readonly TableColumn<TraceRow>[] = [
   {title: 'trace', value: row => row.trace_id, whole: true},
   {title: 'calls', value: row => row.requests, align: 'right'},
   {title: 'failed', value: row => row.error_count, align: 'right'},
-  {title: 'tokens', value: row => row.total_tokens, align: 'right'},
+  {title: 'tokens', value: row => row.total_tokens, align: 'right', optional: 1},
   {title: 'last', value: row => minute(row.last_at)},
 ]
 
@@ -47,30 +51,26 @@ interface SpanRow {
 }
 
 const SPANS: readonly TableColumn<SpanRow>[] = [
-  {title: 'log', value: row => row.id, whole: true},
-  {title: 'trace', value: row => row.trace_id},
-  {title: 'span', value: row => row.span_id},
-  {title: 'name', value: row => row.span_name},
+  {title: 'log', value: row => row.id, short: row => row.id.slice(0, SHORT_LOG_ID), whole: true},
+  {title: 'trace', value: row => row.trace_id, whole: true},
+  {title: 'span', value: row => row.span_id, whole: true, optional: 2},
+  {title: 'name', value: row => row.span_name, optional: 1},
   {title: 'ms', value: row => row.response_time, align: 'right'},
 ]
 
-interface ListOptions extends PageOptions, WorkspaceOption {
-  readonly filter?: readonly string[]
-}
+interface ListOptions extends PageOptions, WorkspaceOption, FilterOption {}
 
 function withFilters(command: Command): Command {
-  return withPage(withWorkspace(command, 'only calls of this workspace')).option(
-    '--filter <name=value...>',
-    'as gateway logs list takes them',
-  )
+  const paged = withPage(withWorkspace(command, 'only calls of this workspace'))
+  return withFilter(paged, CALL_FILTERS, 'model=gpt-5 trace=checkout-4711')
 }
 
-async function queryOf(gateway: Gateway, {workspace, filter, ...page}: ListOptions) {
-  const workspace_id = await workspaceIfSaid(gateway, workspace)
+async function queryOf(gateway: Gateway, options: ListOptions) {
+  const workspace_id = await reportedWorkspace(gateway, options.workspace)
   return {
-    ...(filter && readPairs(filter, '--filter')),
+    ...(await filtersOf(gateway, 'logs.list', CALL_FILTERS, options)),
     ...(workspace_id !== undefined && {workspace_id}),
-    ...pageOf(page),
+    ...pageOf(options),
   }
 }
 
@@ -95,7 +95,7 @@ export function traceCommands(): Command[] {
       ),
     withFilters(
       leaf('spans', 'List calls as spans, with what they add up to', [
-        'gateway logs spans --filter trace_id=checkout-4711',
+        'gateway logs spans --filter trace=checkout-4711',
       ]),
     ).action((options: ListOptions, self: Command) =>
       withGateway(self, async gateway => {
@@ -190,7 +190,7 @@ function listFilters(): Command {
   )
   return withPage(command).action((options: PageOptions & WorkspaceOption, self: Command) =>
     withGateway(self, async gateway => {
-      const query = {...pageOf(options), workspace_id: await workspaceIfSaid(gateway, options.workspace)}
+      const query = {...pageOf(options), workspace_id: await reportedWorkspace(gateway, options.workspace)}
       const reply = await gateway.call('saved_filters.list', {query})
       gateway.print.list(reply, reply.data, FILTERS, reply.total)
     }),

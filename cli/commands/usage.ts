@@ -3,10 +3,10 @@ import {USAGE_DIMENSIONS, type UsageDimension} from '../../src/schema/usage-dime
 import type {UsageSum} from '../../src/schema/usage-sums.ts'
 import {withGateway} from '../connect.ts'
 import {usageFault} from '../fault.ts'
-import {readSince} from '../option-parsers.ts'
+import {readSince, readUntil} from '../option-parsers.ts'
 import {leaf, type WorkspaceOption, withWorkspace} from '../options.ts'
 import type {Cell, TableColumn} from '../table.ts'
-import {workspaceIfSaid} from '../workspace.ts'
+import {reportedWorkspace} from '../workspace.ts'
 
 interface UsageOptions extends WorkspaceOption {
   readonly by: string
@@ -33,19 +33,19 @@ export function usage(): Command {
   ])
     .requiredOption('--by <dimensions>', `up to four of ${USAGE_DIMENSIONS.join(', ')}, with commas`)
     .option('--since <time>', 'from when: 24h, 30d, 2w, or a date such as 2026-01-31', '30d')
-    .option('--until <time>', 'up to when, in the same words (default: now)')
+    .option('--until <time>', 'up to when, in the same words; a date is counted whole (default: now)')
     .option('--csv', 'print rows of comma separated values')
   return withWorkspace(command, 'only calls of this workspace').action((options: UsageOptions, self: Command) =>
     withGateway(self, async gateway => {
       const {print, world} = gateway
       const by = dimensionsOf(options.by)
       const since = readSince(options.since, world.now())
-      const until = options.until === undefined ? undefined : readSince(options.until, world.now(), '--until')
+      const until = options.until === undefined ? undefined : readUntil(options.until, world.now())
       if (options.csv && print.json) throw usageFault('--csv and --json are both given; keep one.')
-      const workspace_id = await workspaceIfSaid(gateway, options.workspace)
+      const workspace_id = await reportedWorkspace(gateway, options.workspace)
       const reply = await gateway.call('usage.list', {query: {by: by.join(','), since, until, workspace_id}})
       if (options.csv) return printCsv(reply.data, by, print.line)
-      print.list(reply, reply.data, columnsOf(by))
+      print.list(reply, reply.data, columnsOf(by, reply.data))
     }),
   )
 }
@@ -58,22 +58,39 @@ function dimensionsOf(text: string): UsageDimension[] {
   return known.filter(each => each !== undefined)
 }
 
-function columnsOf(by: readonly UsageDimension[]): TableColumn<UsageSum>[] {
+function columnsOf(by: readonly UsageDimension[], rows: readonly UsageSum[]): TableColumn<UsageSum>[] {
   return [
-    ...by.map(dimension => ({title: dimension, value: (row: UsageSum) => shown(row, dimension)})),
+    ...by.map(dimension => {
+      const shared = sharedNames(rows, dimension)
+      return {title: dimension, value: (row: UsageSum) => shown(row[dimension], shared)}
+    }),
     {title: 'requests', value: row => row.requests, align: 'right'},
-    {title: 'failed', value: row => row.failures, align: 'right'},
-    {title: 'input', value: row => row.prompt_tokens, align: 'right'},
-    {title: 'output', value: row => row.completion_tokens, align: 'right'},
+    {title: 'failed', value: row => row.failures, align: 'right', optional: 1},
+    {title: 'input', value: row => row.prompt_tokens, align: 'right', optional: 3},
+    {title: 'output', value: row => row.completion_tokens, align: 'right', optional: 2},
     {title: 'unpriced', value: row => row.unpriced, align: 'right'},
     {title: 'cost $', value: row => row.cost_usd, align: 'right'},
   ]
 }
 
-/** A name where there is one, else the id. */
-function shown(row: UsageSum, dimension: UsageDimension): Cell {
-  const value = row[dimension]
-  return typeof value === 'object' && value !== null ? (value.name ?? value.id) : value
+/** A name where there is one, with the id where another row has that name too; else the id. */
+function shown(value: UsageSum[UsageDimension], shared: ReadonlySet<string>): Cell {
+  if (typeof value !== 'object' || value === null) return value
+  const {id, name} = value
+  return name !== null && shared.has(name) ? `${name} (${id})` : (name ?? id)
+}
+
+/** Names that several keys, users or workspaces of the rows have. */
+function sharedNames(rows: readonly UsageSum[], dimension: UsageDimension): ReadonlySet<string> {
+  const ids = new Map<string, string | null>()
+  const shared = new Set<string>()
+  for (const {[dimension]: value} of rows) {
+    if (typeof value !== 'object' || value === null || value.name === null) continue
+    const {id, name} = value
+    if ((ids.get(name) ?? id) !== id) shared.add(name)
+    ids.set(name, id)
+  }
+  return shared
 }
 
 function printCsv(rows: readonly UsageSum[], by: readonly UsageDimension[], line: (text: string) => void) {

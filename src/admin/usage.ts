@@ -2,9 +2,18 @@ import type {z} from 'zod'
 import {usd} from '../base/money.ts'
 import type {UsageDimension} from '../schema/usage-dimensions.ts'
 import {UsageQuery, type UsageSum, UsageSums} from '../schema/usage-sums.ts'
-import {keyNames, type RawSum, SUMMED, type UsageSummed, usageSums, workspaceNames} from '../store/usage-sums.ts'
+import {
+  keyNames,
+  type RawSum,
+  SUMMED,
+  type UsageSummed,
+  usageSums,
+  userNames,
+  workspaceNames,
+} from '../store/usage-sums.ts'
 import {logScope} from './logs.ts'
 import {type OperationCall, operation} from './operation.ts'
+import {invalid} from './tenancy.ts'
 
 /** Usage by entity and dimension: sums of the hourly sums. */
 export const usage = [
@@ -29,6 +38,8 @@ async function summed(call: OperationCall<undefined, typeof UsageQuery>): Promis
   await app.settled?.()
   const from = hourOf(query.since)
   const until = query.until && hourOf(query.until)
+  if (until !== undefined && until <= from)
+    throw invalid('until', 'expected a time in a later hour than since: whole hours are counted')
   const raw = await usageSums(app.reads ?? db, query.by, {...scope, workspace_id: scope.workspace_id, from, until})
   const named = await namesOf(call, query.by, raw)
   const sums = new Map<string, UsageTotals>()
@@ -59,14 +70,18 @@ async function namesOf(
   const asks_keys = by.includes('key') || by.includes('user')
   const keys = asks_keys
     ? await keyNames(db, organisation_id, [...new Set(rows.map(row => row.api_key_id))])
-    : new Map()
+    : new Map<string, {readonly name: string; readonly user_id: string | null}>()
+  const user_ids = by.includes('user') ? [...keys.values()].flatMap(({user_id}) => user_id ?? []) : []
+  const users = await userNames(db, organisation_id, [...new Set(user_ids)])
   const workspaces = by.includes('workspace') ? await workspaceNames(db, organisation_id) : new Map<string, string>()
   return (dimension: UsageDimension, row: RawSum) => {
     switch (dimension) {
       case 'key':
         return {id: row.api_key_id, name: keys.get(row.api_key_id)?.name ?? null}
-      case 'user':
-        return {id: keys.get(row.api_key_id)?.user_id ?? null, name: null}
+      case 'user': {
+        const id = keys.get(row.api_key_id)?.user_id ?? null
+        return {id, name: (id !== null && users.get(id)) || null}
+      }
       case 'workspace':
         return {id: row.workspace_id, name: workspaces.get(row.workspace_id) ?? null}
       case 'provider':

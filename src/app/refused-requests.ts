@@ -1,3 +1,4 @@
+import type {IncomingMessage, ServerResponse} from 'node:http'
 import type {Socket} from 'node:net'
 import type {FastifyError, FastifyReply, FastifyRequest} from 'fastify'
 import {Refusal} from '../base/errors.ts'
@@ -24,6 +25,30 @@ export function refuseUnread(fault: Error & {readonly code?: string}, socket: So
 function unread({code, message}: Error & {readonly code?: string}): Refusal {
   if (code === 'HPE_HEADER_OVERFLOW') return new Refusal('request.head_too_large', {limit_kb: MAX_HEADER_BYTES >> 10})
   return new Refusal('request.malformed', {reason: message.replace(/^Parse Error:? */, '') || 'it cannot be read'})
+}
+
+/** True for a request with several Host headers: servers would differ in which one counts. */
+export function hasSeveralHosts({rawHeaders}: Pick<IncomingMessage, 'rawHeaders'>): boolean {
+  let hosts = 0
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]!
+    if (name.length === HOST.length && name.toLowerCase() === HOST) hosts++
+  }
+  return hosts > 1
+}
+
+const HOST = 'host'
+
+/** Answers such a request (RFC 9112, section 3.2). */
+export function refuseHosts(response: ServerResponse): void {
+  const {status, message, codes} = new Refusal('request.malformed', {reason: 'it has more than one Host header'})
+  const headers = {
+    ...{'content-type': 'application/json; charset=utf-8', 'x-gateway-trace-id': newTimeId(Date.now())},
+    connection: 'close',
+  }
+  response
+    .writeHead(status, headers)
+    .end(JSON.stringify({error: {message, type: codes.type, param: null, code: codes.code}}))
 }
 
 /**

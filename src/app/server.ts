@@ -21,7 +21,7 @@ import {openGovernor} from './connections.ts'
 import type {PlainTaker} from './mcp-plain.ts'
 import type {OpenAnswers} from './open-answers.ts'
 import {toOriginForm, toVersionedForm} from './origin-form.ts'
-import {MAX_HEADER_BYTES, refuseRequest, refuseUnread} from './refused-requests.ts'
+import {hasSeveralHosts, MAX_HEADER_BYTES, refuseHosts, refuseRequest, refuseUnread} from './refused-requests.ts'
 
 export interface ServerParts {
   readonly settings: Settings
@@ -126,13 +126,15 @@ export function createServer({
 export function listener(settings: Settings, answer: RequestListener) {
   const {tls_key: key, tls_cert: cert, tls_ca: ca, client_keep_alive_timeout_ms: keepAliveTimeout} = settings
   const options = {maxHeaderSize: MAX_HEADER_BYTES, keepAliveTimeout, requestTimeout: 0, shouldUpgradeCallback: opens}
-  return key && cert ? createHttpsServer({...options, key, cert, ca}, answer) : createHttpServer(options, answer)
+  const checked: RequestListener = (request, response) =>
+    hasSeveralHosts(request) ? refuseHosts(response) : answer(request, response)
+  return key && cert ? createHttpsServer({...options, key, cert, ca}, checked) : createHttpServer(options, checked)
 }
 
 function opens(request: IncomingMessage): boolean {
   toOriginForm(request)
   toVersionedForm(request)
-  return opensSession(request)
+  return opensSession(request) && !hasSeveralHosts(request)
 }
 
 /**

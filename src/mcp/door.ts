@@ -1,3 +1,4 @@
+import {headerText} from '../base/header-values.ts'
 import {newId} from '../base/ids.ts'
 import {type ClientRequest, FastRequest} from '../base/ingress/request.ts'
 import {parsedObject} from '../base/json-object.ts'
@@ -258,7 +259,7 @@ function kept(headers: ClientRequest['headers']): Record<string, string> {
   const found: Record<string, string> = {}
   for (const name of KEPT) {
     const value = headers[name]
-    if (typeof value === 'string') found[name] = value
+    if (typeof value === 'string') found[name] = headerText(value)
   }
   return found
 }

@@ -2,6 +2,7 @@ import type {IncomingMessage} from 'node:http'
 import type {Duplex} from 'node:stream'
 import type {After} from '../base/delay.ts'
 import {Refusal} from '../base/errors.ts'
+import {writtenHeader} from '../base/header-values.ts'
 import {newTimeId} from '../base/ids.ts'
 import {GIVEN_UP, vouchFor} from '../base/ingress/govern.ts'
 import type {ClientRequest} from '../base/ingress/request.ts'
@@ -332,7 +333,7 @@ function refuse(
           {},
           {is_stream: false, rewrites: false, timing: null, route, retry_attempt_count: 0, services},
         )
-      : [`${prefix}-trace-id`, trace_id, ...services.cors(request.headers.origin)]
+      : [`${prefix}-trace-id`, writtenHeader(trace_id), ...services.cors(request.headers.origin)]
     headers.push(...refusalHeaders(fault, {prefix, path, headers: request.headers, trace_id}))
     relay.refuse(errorResponse(fault, path, request.headers), headers, !request.complete && fault.status !== 401)
     if (call) return noteRefusal(call, fault, {target, route, tries}, services)

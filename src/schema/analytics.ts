@@ -2,9 +2,9 @@ import {z} from 'zod'
 import {LogFilters, listInQuery, Word} from './logs.ts'
 import {pageParams} from './paging.ts'
 import {oneOf} from './query-lists.ts'
-import {Time} from './times.ts'
+import {FirstTime, LastTime} from './times.ts'
 
-const Times = {time_of_generation_min: Time, time_of_generation_max: Time}
+const Times = {time_of_generation_min: FirstTime, time_of_generation_max: LastTime}
 
 /** The calls of a graph: those of a time, both ends included (docs/analytics.md, Graphs). */
 export const GraphQuery = z.strictObject({...LogFilters, ...Times})
@@ -73,6 +73,8 @@ export const GroupRow = z.strictObject({
   mcp_server: Name,
   /** A tool that was called, behind the slug of its server: `tickets/create`. */
   mcp_tool: Name,
+  /** Of a key, a config or a workspace; null where there is none such any more. */
+  name: Name,
   requests: Count,
   /** US cents. */
   cost: Amount.optional(),

@@ -1,13 +1,13 @@
 import {z} from 'zod'
 import {pageParams, wholeInQuery} from './paging.ts'
-import {Time} from './times.ts'
+import {FirstTime, LastTime} from './times.ts'
 
 const Word = z.string().min(1).max(255)
 
 export const AuditQuery = z.strictObject({
   ...pageParams({usual: 100, most: 100}),
-  start_time: Time,
-  end_time: Time,
+  start_time: FirstTime,
+  end_time: LastTime,
   /** The caller's own; another is not found. */
   organisation_id: Word.optional(),
   method: z.enum(['POST', 'PUT', 'DELETE']).optional(),

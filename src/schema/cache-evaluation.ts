@@ -1,15 +1,15 @@
 import {z} from 'zod'
 import {Handle} from './names.ts'
-import {Time} from './times.ts'
+import {FirstTime} from './times.ts'
 
 const Count = z.int().nonnegative()
 const Digest = z.string().regex(/^[0-9a-f]{64}$/)
 const Gate = z.enum(['strict', 'numbers', 'off'])
 
 export const CacheQuestions = z.strictObject({
-  since: Time,
+  since: FirstTime,
   /** Calls before it; the `next` of the page before. Now by default. */
-  before: Time.optional(),
+  before: FirstTime.optional(),
   /** The bodies of a page are held at once. */
   limit: z.int().min(1).max(200).default(100),
   /** Id or slug. */
@@ -63,9 +63,9 @@ export const CacheQuestioned = z.strictObject({
 export type CacheQuestioned = z.output<typeof CacheQuestioned>
 
 export const CachePairs = z.strictObject({
-  since: Time,
+  since: FirstTime,
   /** Calls before it; the `next` of the page before. Now by default. */
-  before: Time.optional(),
+  before: FirstTime.optional(),
   /** Rows of the log whose prompts pairs are made of. */
   limit: z.int().min(1).max(200).default(50),
   /** Another seed makes other pairs of the same prompts. */

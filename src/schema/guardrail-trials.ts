@@ -2,7 +2,7 @@ import {z} from 'zod'
 import {DescribedRequest} from './explanations.ts'
 import {GuardrailActions, GuardrailCheck, MAX_CHECKS, SIDES} from './guardrails.ts'
 import {Handle} from './names.ts'
-import {Time} from './times.ts'
+import {FirstTime} from './times.ts'
 
 /** A saved guardrail by its id or slug, or one that is not saved. */
 const Named = z.union([
@@ -56,9 +56,9 @@ export type GuardrailTested = z.output<typeof GuardrailTested>
 
 export const GuardrailEvaluate = z.strictObject({
   guardrail: Named,
-  since: Time,
+  since: FirstTime,
   /** Calls before it; the `next` of the page before. Now by default. */
-  before: Time.optional(),
+  before: FirstTime.optional(),
   /** The bodies of a page are held at once. */
   limit: z.int().min(1).max(200).default(100),
   sides: z.array(z.enum(SIDES)).min(1).max(2).optional(),

@@ -4,7 +4,7 @@ import {Metadata} from './metadata.ts'
 import {pageParams, wholeInQuery} from './paging.ts'
 import {LISTED_TEXT, listPattern} from './query-lists.ts'
 import {JSON_OBJECT} from './tags.ts'
-import {Time} from './times.ts'
+import {FirstTime, LastTime, Time} from './times.ts'
 import {USAGE_SOURCES} from './usage.ts'
 
 const MAX_LISTED = 100
@@ -30,8 +30,8 @@ const WorkspaceFields = {
 /** The filters of a list of log rows; lists are by commas. */
 export const LogFilters = {
   ...WorkspaceFields,
-  time_of_generation_min: Time.optional(),
-  time_of_generation_max: Time.optional(),
+  time_of_generation_min: FirstTime.optional(),
+  time_of_generation_max: LastTime.optional(),
   total_units_min: Tokens,
   total_units_max: Tokens,
   prompt_token_min: Tokens,

@@ -1,14 +1,14 @@
 import {z} from 'zod'
 import type {ImaginedCaller} from './explanations.ts'
 import {Handle} from './names.ts'
-import {Time} from './times.ts'
+import {FirstTime} from './times.ts'
 
 export const ReplayCreate = z.strictObject({
   /** A config as JSON, or the slug of a saved one. */
   config: z.union([Handle, z.record(z.string(), z.unknown())]),
-  since: Time,
+  since: FirstTime,
   /** Calls before it; the `next` of the page before. Now by default. */
-  before: Time.optional(),
+  before: FirstTime.optional(),
   limit: z.int().min(1).max(1000).default(500),
   /** Id or slug. */
   workspace_id: Handle.optional(),

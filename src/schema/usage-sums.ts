@@ -1,6 +1,6 @@
 import {z} from 'zod'
 import {listPattern, oneOf} from './query-lists.ts'
-import {Time} from './times.ts'
+import {FirstTime, UntilTime} from './times.ts'
 import {USAGE_DIMENSIONS} from './usage-dimensions.ts'
 
 const MOST = 4
@@ -13,9 +13,9 @@ const Dimensions = z
 export const UsageQuery = z.strictObject({
   by: Dimensions,
   /** From the hour of this time on. */
-  since: Time,
-  /** Up to the end of the hour before this time. */
-  until: Time.optional(),
+  since: FirstTime,
+  /** Up to the end of the hour before this time; a date is counted whole. */
+  until: UntilTime.optional(),
   workspace_id: z
     .string()
     .max(255)

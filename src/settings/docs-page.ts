@@ -20,7 +20,9 @@ const HEAD = `# Settings
 <!-- Written from src/settings/table.ts; \`vitest run test/settings -u\` updates it. -->
 
 The gateway reads a setting from the first of these that has it: the command line, the environment, the settings file, the
-default. \`gateway config show --origin\` prints each value and its source. An empty value counts as not given.
+default. \`gateway config show --origin\` prints each value and its source. \`gateway config show --running\` prints what a
+serving gateway holds, what the file says now where that differs, and why the last reload was refused. An empty value
+counts as not given.
 
 - **The start is refused**, with a list of all problems, for
   - an unknown flag or key of the file, or an unknown environment name that begins with \`GATEWAY_\`;

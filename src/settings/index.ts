@@ -17,8 +17,8 @@ export {
   prometheusSettings,
   pushGatewaySettings,
 } from './prometheus.ts'
-export {type Origins, readSettings, type SettingSources} from './read.ts'
-export {type SettingRow, settingRows} from './show.ts'
+export {type FileSettings, type Origins, readSettings, type SettingSources, settingsInFile} from './read.ts'
+export {type SettingRow, settingRow, settingRows} from './show.ts'
 export type {Origin} from './sources.ts'
 export type {Name, Settings} from './table.ts'
 export {

@@ -55,6 +55,38 @@ export function readSettings({argv = {}, env, readFile = readText}: SettingSourc
   return {settings: Object.freeze(guard(settings)), origins: origins as Origins}
 }
 
+/** The settings file alone, as it may be shown. */
+export interface FileSettings {
+  /** Each setting as the file says it, else its default; without those that the file says wrongly. */
+  readonly values: ReadonlyMap<Name, string>
+  readonly faults: readonly string[]
+}
+
+/** Reads a settings file alone, which need not be there. Whether it goes with the other sources is not looked at. */
+export function settingsInFile(path: string, readFile: ReadFile = readText): FileSettings {
+  const faults: string[] = []
+  const layers = fileLayers(path, readFile, faults)
+  faults.push(...layers.flatMap(unknownNames))
+  const values = new Map<Name, string>()
+  for (const name of NAMES) {
+    const known = faults.length
+    const {value} = take(name, layers, readFile, faults)
+    if (faults.length === known) values.set(name, shown(name, {[keyOf(name)]: value} as unknown as Settings))
+  }
+  return {values, faults}
+}
+
+function fileLayers(path: string, readFile: ReadFile, faults: string[]): SettingsLayer[] {
+  try {
+    const {entries, wrong} = parseEntries(readFile(path))
+    faults.push(...wrong.map(clause => `${path}: ${clause}.`))
+    return [fileLayer(entries, path)]
+  } catch (error) {
+    if (!isMissing(error)) faults.push(`The settings file ${quoted(path)} cannot be read: ${reason(error)}.`)
+    return []
+  }
+}
+
 /** The layer of the settings file, or nothing when there is no such file and none was named. */
 function settingsFile(outer: readonly SettingsLayer[], readFile: ReadFile, faults: string[]): SettingsLayer[] {
   const silent: string[] = [] // the same faults are found again in the loop over all settings

@@ -28,6 +28,12 @@ export function settingRows({
   }))
 }
 
+/** A setting's row of the table; undefined for a name that it does not have. */
+export function settingRow(name: string): Pick<SettingRow, 'group' | 'meaning'> | undefined {
+  const known = NAMES.find(each => each === name)
+  return known && {group: row(known).group, meaning: row(known).meaning}
+}
+
 /** The value of a setting as it may be shown. */
 export function shown(name: Name, settings: Settings): string {
   const {kind, secret} = row(name)

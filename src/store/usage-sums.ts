@@ -91,6 +91,27 @@ export async function keyNames(db: Db, organisation_id: string, ids: readonly st
   return found
 }
 
+/** The names of users of an organisation, by id, those who left too: else their addresses. */
+export async function userNames(
+  db: Db,
+  organisation_id: string,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const names = new Map<string, string>()
+  for (let at = 0; at < ids.length; at += MAX_IDS) {
+    const rows = await db
+      .selectFrom('organisation_users')
+      .innerJoin('users', 'users.id', 'organisation_users.user_id')
+      .select(['users.id', 'first_name', 'last_name', 'email'])
+      .where('organisation_users.organisation_id', '=', organisation_id)
+      .where('users.id', 'in', ids.slice(at, at + MAX_IDS))
+      .execute()
+    for (const {id, first_name, last_name, email} of rows)
+      names.set(id, [first_name, last_name].filter(Boolean).join(' ') || email)
+  }
+  return names
+}
+
 const MAX_IDS = 500
 
 /** Names of all workspaces of an organisation, by id; archived ones too. */

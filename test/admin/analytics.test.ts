@@ -254,6 +254,42 @@ describe.each(KINDS)('analytics on %s', kind => {
     expect((await admin.asWorkspace('GET', `/v1/logs/groups/model?${WEEK}`)).body).toEqual(await graph('groups/model'))
   })
 
+  test('name keys, configs and workspaces beside their ids and slugs', async () => {
+    const rows = async (group: string, query = '') =>
+      (await graph(`groups/${group}`, `${WEEK}${query}`)).data.map((row: Record<string, unknown>) => [
+        row[group],
+        row.name,
+      ])
+    expect(await rows('api_key')).toEqual([
+      ['key-1', null],
+      ['key-2', null],
+    ])
+    const {id} = await admin.seedKey(admin, {name: 'Reporting'})
+    const place = {organisation_id: admin.organisation_id, workspace_id: admin.workspace_id}
+    await flush.apply(callAt({...place, at: '2026-02-04T00:00:00.000Z', api_key_id: id}))
+    const path = '/v1/logs/groups/api_key?time_of_generation_min=2026-02-04&time_of_generation_max=2026-02-04'
+    expect((await admin.asWorkspace('GET', path)).body.data).toEqual([
+      {api_key: id, name: 'Reporting', requests: 1, object: 'analytics-group'},
+    ])
+    expect(await rows('config')).toEqual([
+      [null, null],
+      [config.slug, 'Mine'],
+    ])
+    expect(await rows('config', '&page_size=1&current_page=1')).toEqual([[config.slug, 'Mine']])
+    const workspace = await admin.asAdmin('GET', `/v1/admin/workspaces/${admin.workspace_slug}`)
+    expect(await rows('workspace')).toEqual([[admin.workspace_slug, workspace.body.name]])
+  })
+
+  test('take dates, which are counted whole', async () => {
+    const total = async (from: string, to: string) =>
+      (await graph('graphs/requests', `time_of_generation_min=${from}&time_of_generation_max=${to}`)).summary.total
+    expect(await total('2026-03-04', '2026-03-04')).toBe(4)
+    expect(await total('2026-03-05', '2026-03-05')).toBe(1)
+    expect(await total('2026-03-04', '2026-03-05')).toBe(5)
+    const path = '/v1/logs?time_of_generation_min=2026-03-05&time_of_generation_max=2026-03-05'
+    expect((await admin.asWorkspace('GET', path)).body.data).toHaveLength(1)
+  })
+
   test('group users, models and metadata', async () => {
     expect((await graph('groups/users')).data).toEqual([
       {user: 'ann', requests: 2, cost: 2, object: 'analytics-group'},

@@ -88,10 +88,7 @@ describe.each(KINDS)('usage on %s', kind => {
   })
 
   test('names keys, their users and workspaces, in several dimensions at once', async () => {
-    const {body} = await admin.asAdmin(
-      'GET',
-      `/v1/admin/usage?by=workspace,key,user,day&${SINCE}&until=2026-02-28T00:00:00Z`,
-    )
+    const {body} = await admin.asAdmin('GET', `/v1/admin/usage?by=workspace,key,user,day&${SINCE}&until=2026-02-27`)
     expect(
       body.data.map(({workspace, key, user, day, requests}: Record<string, unknown>) => ({
         workspace,
@@ -131,6 +128,76 @@ describe.each(KINDS)('usage on %s', kind => {
     ])
   })
 
+  test('names users, those who left too, and no one of another organisation', async () => {
+    const {db} = admin.store
+    const other = await admin.foreign()
+    const at = '2026-02-01T00:00:00.000Z'
+    const hour = '2026-02-20T00:00:00.000Z'
+    const names = [
+      ['Ada', 'Example'],
+      ['Ada', null],
+      [null, null],
+      ['Foreign', null],
+    ] as const
+    for (const [index, [first_name, last_name]] of names.entries()) {
+      const user_id = `named-${index}`
+      const row = {created_at: at, last_updated_at: at}
+      await db
+        .insertInto('users')
+        .values({id: user_id, email: `${user_id}@example.com`, first_name, last_name, ...row})
+        .execute()
+      const organisation_id = index === 3 ? other.organisation_id : admin.organisation_id
+      const status = index === 1 ? 'archived' : 'active'
+      await db
+        .insertInto('organisation_users')
+        .values({organisation_id, user_id, role: 'member', status, ...row})
+        .execute()
+      const {id} = await admin.seedKey(admin, {name: `of ${user_id}`, kind: 'workspace-user', user_id})
+      const place = {organisation_id: admin.organisation_id, workspace_id: admin.workspace_id, api_key_id: id}
+      await insertHour(db, {...place, hour, provider_slug: 'main', cost_nanousd: 100 - index})
+    }
+    const {body} = await admin.asAdmin('GET', '/v1/admin/usage?by=user&since=2026-02-20&until=2026-02-20')
+    expect(body.data.map(({user}: Record<string, unknown>) => user)).toEqual([
+      {id: 'named-0', name: 'Ada Example'},
+      {id: 'named-1', name: 'Ada'},
+      {id: 'named-2', name: 'named-2@example.com'},
+      {id: 'named-3', name: null},
+    ])
+    await db.updateTable('users').set({last_name: null}).where('id', '=', 'named-0').execute()
+    const around = {env: {GATEWAY_URL: admin.url, GATEWAY_API_KEY: admin.admin_key}}
+    const argv = ['usage', '--by', 'user', '--since', '2026-02-20', '--until', '2026-02-20']
+    const {stdout} = await run(argv, around)
+    expect(stdout.split('\n').slice(1, 5)).toEqual([
+      expect.stringMatching(/^Ada \(named-0\) /),
+      expect.stringMatching(/^Ada \(named-1\) /),
+      expect.stringMatching(/^named-2@example\.com /),
+      expect.stringMatching(/^named-3 /),
+    ])
+    await db.deleteFrom('traffic.usage_hourly').where('hour', '=', hour).execute()
+  })
+
+  test('counts a date whole at both ends, and refuses a range without an hour', async () => {
+    const hours = async (query: string) =>
+      (await admin.asAdmin('GET', `/v1/admin/usage?by=hour&${query}`)).body.data.map(
+        ({hour}: Record<string, string>) => hour,
+      )
+    expect(await hours('since=2026-02-02&until=2026-02-02')).toEqual(['2026-02-02T03:00:00.000Z'])
+    expect(await hours('since=2026-02-01&until=2026-02-01')).toEqual(['2026-02-01T00:00:00.000Z'])
+    expect(await hours('since=2026-02-02T05:00:00%2B02:00&until=2026-02-02T04:00:00Z')).toEqual([
+      '2026-02-02T03:00:00.000Z',
+    ])
+    const refused = async (query: string) => {
+      const {status, body} = await admin.asAdmin('GET', `/v1/admin/usage?by=hour&${query}`)
+      return [status, body.data.message]
+    }
+    expect(await refused('since=2026-02-02&until=2026-02-01')).toEqual([400, expect.stringMatching(/until: .*later/)])
+    for (const bad of ['2026-02-02T03:00', '2026-02-30', '02.02.2026'])
+      expect(await refused(`since=${bad}`)).toEqual([
+        400,
+        expect.stringMatching(/since: must be a date such as .*time with its zone/),
+      ])
+  })
+
   test('is of the caller’s workspace, and of no other organisation', async () => {
     const total = async (path: string, as = admin.asAdmin) =>
       (await as('GET', `/v1/admin/usage?by=kind&${SINCE}${path}`)).body.data?.[0]?.requests
@@ -163,7 +230,7 @@ describe.each(KINDS)('usage on %s', kind => {
       expect.stringMatching(/^blue +3 +1 +10 +5 +1 +1\.500000002$/),
     ])
     await admin.store.db.updateTable('api_keys').set({name: '=1+1, "blue"'}).where('id', '=', blue).execute()
-    expect((await said('--by', 'key,model', '--until', '2026-02-02', '--csv')).stdout).toBe(
+    expect((await said('--by', 'key,model', '--until', '2026-02-01', '--csv')).stdout).toBe(
       `key_id,key,model,requests,failures,unpriced,prompt_tokens,completion_tokens,total_tokens,cost_usd\n${blue},"'=1+1, ""blue""",a,2,1,0,10,5,15,1.50\n`,
     )
     expect(JSON.parse((await said('--by', 'kind', '--json')).stdout)).toMatchObject({total: 1})

@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest'
-import {fakeGateway, ONE_WORKSPACE, run, WORKSPACE} from './support.ts'
+import {fakeGateway, ONE_WORKSPACE, RESEARCH, run, TWO_WORKSPACES, WORKSPACE} from './support.ts'
 
 const EXPORT = '0197f0a2-6d1e-4c3b-9f0e-2b1f6a1c9d11'
 
@@ -39,6 +39,78 @@ describe('analytics', () => {
     const said = await run(['analytics', 'by', 'model', '--columns', 'cost,total_tokens'], {transport})
     expect(said.stdout).toBe('MODEL  REQUESTS  COST $  TOTAL TOKENS\ngpt-5         3   0.125            10\n')
     expect(requests.at(-1)!.path).toContain('columns=cost%2Ctotal_tokens')
+  })
+
+  test('minutes without a call have no latency', async () => {
+    const point = (minute: string, avg: number) => ({timestamp: `2026-03-04T05:0${minute}:00.000Z`, avg})
+    const {transport} = fakeGateway({
+      'GET /analytics/graphs/latency': {
+        summary: {avg: 12.5, p50: 12, p90: 13, p99: 13},
+        data_points: [point('1', 0), point('2', 12.5)],
+        object: 'analytics-graph',
+      },
+    })
+    const {stdout} = await run(['analytics', 'latency'], {transport})
+    expect(stdout.split('\n').slice(0, 2)).toEqual([
+      expect.stringMatching(/05:01 +-$/),
+      expect.stringMatching(/05:02 +12\.5 ms +█+$/),
+    ])
+  })
+
+  test('keys have their names beside their ids', async () => {
+    const row = {api_key: EXPORT, name: 'Reporting', requests: 3, cost: 12.5, object: 'analytics-group'}
+    const {transport} = fakeGateway({'GET /analytics/groups/api_key': {object: 'list', total: 1, data: [row]}})
+    const said = await run(['analytics', 'by', 'api_key', '--columns', 'cost'], {transport})
+    expect(said.stdout.split('\n')[1]).toBe(`${EXPORT}  Reporting         3   0.125`)
+  })
+
+  test('a date that a range ends with is sent as it is', async () => {
+    const {transport, requests} = fakeGateway({
+      'GET /analytics/graphs/requests': {summary: {total: 0}, data_points: [], object: 'analytics-graph'},
+    })
+    await run(['analytics', 'requests', '--since', '2026-03-04', '--until', '2026-03-04'], {transport})
+    const url = new URL(requests.at(-1)!.path, 'http://gateway')
+    expect(Object.fromEntries(url.searchParams)).toEqual({
+      time_of_generation_min: '2026-03-04T00:00:00.000Z',
+      time_of_generation_max: '2026-03-04',
+    })
+  })
+})
+
+describe('a report names archived workspaces too', () => {
+  const list = (...data: object[]) => ({object: 'list', total: data.length, data})
+  const old = (slug: string) => ({...RESEARCH, id: EXPORT.replace('d11', slug.slice(-3)), slug, name: 'old'})
+  const asked = async (name: string, archived: readonly object[], argv = ['usage', '--by', 'model']) => {
+    const {transport, requests} = fakeGateway({
+      ...TWO_WORKSPACES,
+      'GET /admin/workspaces?page_size=1000&status=archived': list(...archived),
+      'GET /admin/usage': {...list(), from: '2026-02-02T05:00:00.000Z'},
+      'GET /logs': list(),
+      'GET /traces': list(),
+    })
+    const said = await run([...argv, '--workspace', name], {transport})
+    const {searchParams} = new URL(requests.at(-1)!.path, 'http://gateway')
+    return {...said, workspace: searchParams.get('workspace_id')}
+  }
+
+  test.each([
+    ['by name', 'old', ['usage', '--by', 'model']],
+    ['by slug', 'ws-old-aaa', ['usage', '--by', 'model']],
+    ['of the log', 'old', ['logs', 'list']],
+    ['of traces', 'old', ['logs', 'traces']],
+  ])('%s', async (_, name, argv) => {
+    expect(await asked(name, [old('ws-old-aaa')], argv)).toMatchObject({code: 0, workspace: 'ws-old-aaa'})
+  })
+
+  test('after active ones of the same name, and never by guessing', async () => {
+    expect(await asked('research', [{...old('ws-old-aaa'), name: 'research'}])).toMatchObject({
+      ...{code: 0, workspace: RESEARCH.slug},
+    })
+    const two = await asked('old', [old('ws-old-aaa'), old('ws-old-bbb')])
+    expect([two.code, two.stderr]).toEqual([2, expect.stringContaining('2 workspaces have the name old: give a slug.')])
+    expect(await asked('elsewhere', [old('ws-old-aaa')])).toMatchObject({
+      ...{code: 3, stderr: expect.stringContaining('No workspace is called elsewhere.')},
+    })
   })
 })
 

@@ -78,7 +78,7 @@ describe('keys', () => {
   test('an admin key belongs to no workspace and holds every scope of its kind', async () => {
     const {transport, requests} = fakeGateway({'POST /api-keys/organisation/service': KEY})
     expect((await run(['keys', 'create', 'automation', '--admin'], {transport})).code).toBe(0)
-    const {scopes, ...rest} = requests[0]!.body as {scopes: string[]}
+    const {scopes, ...rest} = requests.at(-1)!.body as {scopes: string[]}
     expect(rest).toEqual({name: 'automation'})
     expect(scopes).toContain('workspaces.create')
     expect(scopes).not.toContain('completions.write')
@@ -125,11 +125,15 @@ describe('keys', () => {
 
   test('a list is a table, without cuts in a pipe', async () => {
     const {transport} = fakeGateway({'GET /api-keys': {object: 'list', total: 7, data: [KEY_ROW]}})
-    expect(await run(['keys', 'list', '--limit', '1'], {transport})).toEqual({
+    const list = await run(['keys', 'list', '--limit', '1'], {transport})
+    const cells = list.stdout.split('\n').map(line => line.split(/ {2,}/))
+    expect(cells).toEqual([
+      ['ID', 'NAME', 'WORKSPACE', 'KEY', 'TYPE', 'STATUS', 'BUDGET', 'USED', 'EXPIRES', 'CREATED'],
+      [KEY.id, 'blue', '-', 'gk-ma…once', 'workspace-service', 'active', '-', '-', 'never', '2026-03-04 05:06'],
+      [''],
+    ])
+    expect(list).toMatchObject({
       code: 0,
-      stdout: `ID                                    NAME  KEY         TYPE               STATUS  EXPIRES  CREATED
-${KEY.id}  blue  gk-ma…once  workspace-service  active  never    2026-03-04 05:06
-`,
       stderr: '1 of 7 are shown; --page and --limit show others.\n',
     })
   })
@@ -212,6 +216,55 @@ describe('providers', () => {
     expect(stderr).toContain(
       'warning: the integration my-openai has no credential; add it with gateway integrations update my-openai --key-file FILE (or its login',
     )
+  })
+
+  test('without the address of a kind that has none there is a warning that says how to give it', async () => {
+    const made = () => fakeGateway({...MADE, 'POST /providers': {id: '2', slug: 'my-openai'}})
+    const warning =
+      'warning: the integration my-openai has no address, and the kind vllm has none of its own; ' +
+      'add it with gateway integrations update my-openai --custom-host URL\n'
+    for (const noun of ['providers', 'integrations'])
+      expect((await run([noun, 'create', 'my-openai', '--kind', 'vllm'], made())).stderr).toContain(warning)
+    for (const more of [
+      ['--kind', 'vllm', '--custom-host', 'http://10.0.0.5:8000'],
+      ['--kind', 'azure-openai', '--key', 'sk'],
+      ['--kind', 'groq', '--key', 'sk'],
+    ])
+      expect((await run(['providers', 'create', 'my-openai', ...more], made())).stderr).not.toContain('address')
+  })
+
+  test('what no list says of models, and what no source says of a kind, is told with what there is to do', async () => {
+    const {transport} = fakeGateway({
+      'GET /integrations/local/models': {total: 0, models: []},
+      'GET /integrations/local': [{allow_all_models: true}, {allow_all_models: false}],
+      'GET /model-configs/general/openai': refusal(404, 'AB08', 'Provider not found'),
+    })
+    const models = ['integrations', 'models', 'local']
+    expect(await run(models, {transport})).toMatchObject({
+      ...{code: 0, stdout: '', stderr: expect.stringContaining('all models of the provider may be called')},
+    })
+    expect((await run(models, {transport})).stderr).toContain('only named models may be called')
+    expect(JSON.parse((await run([...models, '--json'], {transport})).stdout)).toEqual({total: 0, models: []})
+    expect(await run(['providers', 'capabilities', 'openai'], {transport})).toMatchObject({
+      code: 3,
+      stderr: expect.stringMatching(/^gateway: No source of capabilities says anything of openai\. .*LOCAL_PATH/),
+    })
+  })
+
+  test('the provider that opening an integration made is named, and no other', async () => {
+    const ID = '0197f0a2-6d1e-4c3b-9f0e-2b1f6a1c9d77'
+    const says = (integration_id: string) => ({
+      ...ONE_WORKSPACE,
+      'POST /providers': refusal(409, 'AB09', 'The slug local is taken by another provider.'),
+      'GET /providers/local': {slug: 'local', integration_id},
+      'GET /integrations/local': {id: ID, slug: 'local'},
+    })
+    const argv = ['providers', 'create', 'local', '--integration', 'local']
+    expect(await run(argv, fakeGateway(says(ID)))).toMatchObject({
+      code: 4,
+      stderr: expect.stringMatching(/^gateway: The integration local has the provider @local already\. Call it as/),
+    })
+    expect((await run(argv, fakeGateway(says('other')))).stderr).toContain('is taken by another provider')
   })
 
   test('a kind and a key make an integration, open it to the workspace, and make the provider', async () => {

@@ -148,6 +148,7 @@ describe('limits status', () => {
     expect(stderr).toContain(
       'The counter of 10 US dollars per month of the API key blue said $0.0125 less than the ledger; it was put right at 2026-03-02 10:20.',
     )
+    expect(stderr).toContain('Rates are counted in the gateway that serves: see them with --url and a key.')
     const [, first, second, third] = stdout.split('\n')
     expect(first).toMatch(
       /^10 US dollars per month of the API key blue +█{15}░{5} +75% +\$2\.5 +\$10 +strict +active +2026-04-01 00:00$/,

@@ -85,6 +85,7 @@ export async function heldCaches(kind: StoreKind) {
       ...{db, is_enabled: true, served: [], default_scopes: [], wall: now_ms, onRefused: () => undefined},
       key_sets: undefined as never, // the keys are in place
     }),
+    [],
   )
   const destinations = new Destinations(readTrusted(settings.trusted_custom_hosts))
   const on: HeldServices = {

@@ -13,8 +13,8 @@ import {quantile} from '../../schema/latency.ts'
 import {list, type Page} from '../../schema/paging.ts'
 import {type Dimension, factsOf, latenciesOf} from '../../store/analytics/facts.ts'
 import {metadataGroups, seenOf} from '../../store/analytics/people.ts'
-import {slugsOf} from '../../store/analytics/slugs.ts'
-import type {Db} from '../../store/database.ts'
+import {slugsAndNames} from '../../store/analytics/slugs.ts'
+import {keyNames} from '../../store/usage-sums.ts'
 import type {OperationCall} from '../operation.ts'
 import {type AnalyticsQuery, readGraphQuery} from './query.ts'
 import {cents, failuresOf, hitsOf, mean, parted, percent, sumOf, tokensOf} from './sums.ts'
@@ -44,8 +44,7 @@ export async function grouped(call: OperationCall<typeof GroupPath, typeof Colum
   const {columns = [], ...page} = call.query
   const question = await readGraphQuery(call as never)
   const rows = await groupRows(question, groupBy, columns)
-  const named = await withSlugs(call.db, groupBy, rows)
-  return list({total: named.length, rows: paged(named, page)}, row => row)
+  return list({total: rows.length, rows: await named(call, groupBy, paged(rows, page))}, row => row)
 }
 
 async function groupRows(
@@ -65,8 +64,8 @@ async function groupRows(
       ? (await seenOf(reader, filter, by)).map(each => [each.name, each])
       : [],
   )
-  const named = OF_MCP.has(group) ? facts.filter(({name}) => name !== '') : facts
-  const rows = [...parted(named, 'name')].map(([name, same]): [string, Omit<Row, AnalyticsGroup>] => {
+  const grouped_facts = OF_MCP.has(group) ? facts.filter(({name}) => name !== '') : facts
+  const rows = [...parted(grouped_facts, 'name')].map(([name, same]): [string, Omit<Row, AnalyticsGroup>] => {
     const sum = sumOf(same)
     const counts = latencies.get(name) ?? new Map<number, number>()
     const all: Required<Pick<Row, Column>> = {
@@ -90,19 +89,25 @@ async function groupRows(
   return rows.sort(([one, few], [other, many]) => many.requests - few.requests || (one < other ? -1 : 1))
 }
 
-/** Configs and workspaces are named by their slugs, as far as they are there. */
-async function withSlugs(
-  db: Db,
+/** Configs and workspaces by their slugs, keys by their ids, each with its name beside it, as far as they are there. */
+async function named(
+  {actor, db}: Pick<OperationCall, 'actor' | 'db'>,
   group: AnalyticsGroup,
   rows: readonly (readonly [string, Omit<Row, AnalyticsGroup>])[],
 ): Promise<Row[]> {
-  const table = group === 'config' ? 'configs' : group === 'workspace' ? 'workspaces' : undefined
-  const ids = rows.map(([name]) => name).filter(Boolean)
-  const slugs = table ? await slugsOf(db, table, ids) : new Map<string, string>()
-  return rows.map(([name, row]) => ({
-    [group]: group === 'status_code' ? Number(name) : (slugs.get(name) ?? (name || null)),
-    ...row,
-  }))
+  const ids = rows.map(([id]) => id).filter(Boolean)
+  if (group === 'api_key') {
+    const keys = await keyNames(db, actor.organisation_id, ids)
+    return rows.map(([id, row]) => ({api_key: id || null, name: keys.get(id)?.name ?? null, ...row}))
+  }
+  if (group === 'config' || group === 'workspace') {
+    const known = await slugsAndNames(db, group === 'config' ? 'configs' : 'workspaces', ids)
+    return rows.map(([id, row]) => {
+      const {slug = id || null, name = null} = known.get(id) ?? {}
+      return {[group]: slug, name, ...row}
+    })
+  }
+  return rows.map(([id, row]) => ({[group]: group === 'status_code' ? Number(id) : id || null, ...row}))
 }
 
 /** `_user` of the metadata, with its cost. */

@@ -1,5 +1,6 @@
 import type {IncomingHttpHeaders} from 'node:http'
 import {type AddressRange, isWithin, readAddress, readRange} from '../egress/address.ts'
+import {type ClientRequest, remoteAddressOf} from './request.ts'
 
 /** A request, as far as it says where it came from. */
 export interface AddressedRequest {
@@ -24,6 +25,13 @@ export function clientAddress({headers, socket}: AddressedRequest, trusted: read
     ...(forwarded === undefined ? [] : [named(forwarded)]),
   ].map(hops => nearest(peer, hops, ranges))
   return others.every(each => each === first) ? first! : peer
+}
+
+/** The same of a call, however it was read; null where its socket is gone. */
+export function clientAddressOf(call: ClientRequest, trusted: readonly string[]): string | null {
+  const peer = remoteAddressOf(call)
+  if (peer === null) return null
+  return clientAddress({headers: call.headers, socket: {remoteAddress: peer}}, trusted)
 }
 
 /** Walks back from the socket for as long as the one who wrote an entry is trusted. */

@@ -1,5 +1,6 @@
 import type {IncomingHttpHeaders} from 'node:http'
 import {Refusal, type RefusalCode} from '../../base/errors.ts'
+import {writtenHeader} from '../../base/header-values.ts'
 import {REQUEST_ENCODINGS} from '../../base/request-encoding.ts'
 import {storeRefusal} from '../../base/store-fault.ts'
 import {isValueFault} from '../../base/value-fault.ts'
@@ -84,7 +85,7 @@ interface RefusedCall extends ClientWords {
 
 /** The headers of a refusal (name, value, ...) beside its body; Anthropic's clients show `request-id` with an error. */
 export function refusalHeaders(fault: Refusal, {prefix, path, headers, trace_id}: RefusedCall): string[] {
-  const id = speaksMessages(path, headers) ? ['request-id', trace_id] : []
+  const id = speaksMessages(path, headers) ? ['request-id', writtenHeader(trace_id)] : []
   return [...id, ...ownHeadersOf(fault, prefix), ...(vendorEnvelope(fault, path)?.headers ?? [])]
 }
 

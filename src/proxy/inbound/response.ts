@@ -117,7 +117,8 @@ export class ResponseWriter {
     if (retry_after_s !== null) all.push('retry-after', String(retry_after_s))
     if (close || closes || this.#gateway.draining) all.push('connection', 'close')
     this.#response.writeHead(status, all)
-    this.#response.end(body, 'utf8')
+    // node:http writes a head in the encoding of a text that follows it
+    this.#response.end(Buffer.from(body).toString('latin1'), 'latin1')
   }
 
   /** Ends the connection without the answer's end, so that the client cannot take what it has for the whole. */

@@ -1,6 +1,7 @@
 import {LRUCache} from 'lru-cache'
 import {Refusal} from '../../base/errors.ts'
-import {type ClientRequest, remoteAddressOf} from '../../base/ingress/request.ts'
+import {clientAddressOf} from '../../base/ingress/client-address.ts'
+import type {ClientRequest} from '../../base/ingress/request.ts'
 import type {Seal} from '../../base/seal.ts'
 import {looksLikeToken} from '../../identity/jwt/read.ts'
 import type {Tokens} from '../../identity/jwt/tokens.ts'
@@ -57,6 +58,8 @@ export interface DirectoryOptions {
   readonly revocations?: RevocationsKnown
   /** Judges tokens; without it none is taken. */
   readonly tokens?: Tokens
+  /** TRUSTED_PROXIES: refused credentials are noted with the address of the client behind these. */
+  readonly trusted_proxies?: readonly string[]
   /** Judges keys whose people have to sign in now and then; without it none of them is taken. */
   readonly sign_in_needs?: Pick<SignInNeeds, 'check'>
   /** Hears the names of rows that calls use. */
@@ -86,11 +89,12 @@ export function createLookups({
   kind,
   pricedModels,
   tokens,
+  trusted_proxies = [],
   sign_in_needs,
   names,
   revocations = ALWAYS,
 }: DirectoryOptions): Lookups {
-  const by_token = tokens && createTokenCallers(db, tokens)
+  const by_token = tokens && createTokenCallers(db, tokens, trusted_proxies)
   const callers = new RowCache<KnownCaller>({max: KNOWN_KEYS})
   const unknown = new LRUCache<string, true>(UNKNOWN_KEYS)
   const policies = createPolicyLookup({db, target: 'llm', enabled: has_policies})
@@ -112,7 +116,8 @@ export function createLookups({
   const remembered = (key_hash: string) =>
     callers.get(key_hash) ?? by_token?.byHash(key_hash) ?? (unknown.has(key_hash) ? null : loadCaller(key_hash))
 
-  const ofKey = (key_hash: string, client: ClientRequest) => signedIn(remembered(key_hash), sign_in_needs, client)
+  const ofKey = (key_hash: string, client: ClientRequest) =>
+    signedIn(remembered(key_hash), sign_in_needs, client, trusted_proxies)
 
   const ofToken = (token: string, client: ClientRequest): KnownCaller | Promise<KnownCaller> => {
     if (!by_token) throw new Refusal('token.disabled')
@@ -171,11 +176,12 @@ function signedIn(
   found: KnownCaller | null | Promise<KnownCaller | null>,
   needs: DirectoryOptions['sign_in_needs'],
   client: ClientRequest,
+  trusted_proxies: readonly string[],
 ): KnownCaller | null | Promise<KnownCaller | null> {
-  if (found instanceof Promise) return found.then(known => signedIn(known, needs, client))
+  if (found instanceof Promise) return found.then(known => signedIn(known, needs, client, trusted_proxies))
   if (!found?.needs_sign_in) return found
   if (!needs) throw new Error('keys that need a sign-in are not judged here')
-  const checking = needs.check(found.needs_sign_in, remoteAddressOf(client))
+  const checking = needs.check(found.needs_sign_in, clientAddressOf(client, trusted_proxies))
   return checking ? checking.then(() => found) : found
 }
 

@@ -1,5 +1,6 @@
 import {hash} from 'node:crypto'
-import {type ClientRequest, remoteAddressOf} from '../../base/ingress/request.ts'
+import {clientAddressOf} from '../../base/ingress/client-address.ts'
+import type {ClientRequest} from '../../base/ingress/request.ts'
 import type {Tokens, VerifiedToken} from '../../identity/jwt/tokens.ts'
 import {knownToken} from '../../identity/tokens.ts'
 import {findConfigForCall} from '../../store/configs.ts'
@@ -23,7 +24,12 @@ interface Held {
   readonly known: KnownCaller
 }
 
-export function createTokenCallers(db: Db, tokens: Tokens): TokenCallers {
+export function createTokenCallers(
+  db: Db,
+  tokens: Tokens,
+  /** TRUSTED_PROXIES. */
+  trusted_proxies: readonly string[],
+): TokenCallers {
   const callers = new RowCache<Held>({max: KNOWN_TOKENS})
 
   const held = (token_hash: string): KnownCaller | undefined => {
@@ -33,7 +39,7 @@ export function createTokenCallers(db: Db, tokens: Tokens): TokenCallers {
 
   const load = async (text: string, token_hash: string, client: ClientRequest): Promise<KnownCaller> => {
     const born = callers.generation
-    const token = await tokens.verified(text, remoteAddressOf(client))
+    const token = await tokens.verified(text, clientAddressOf(client, trusted_proxies))
     const {found, rows} = await readTokenCaller(db, token)
     const known = {...knownToken(token), caller: found}
     callers.set(token_hash, {token, known}, {born, rows: [...token.rows, ...rows]})

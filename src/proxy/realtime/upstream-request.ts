@@ -1,5 +1,6 @@
 import {joinPath} from '../../base/egress/path.ts'
 import {Refusal} from '../../base/errors.ts'
+import {writtenHeader} from '../../base/header-values.ts'
 import {newSocketKey} from '../../base/websocket/index.ts'
 import {loginOf, pathFor, usualHeaders} from '../../providers/base-urls/base-url.ts'
 import type {OutgoingHeaders} from '../../providers/provider.ts'
@@ -90,7 +91,8 @@ function headersOf(target: Target, {incoming, credentials}: UpgradeRequest, serv
   }
   addClientHeaders(headers, incoming, target, provider, services.ignored, false)
   for (const name of HANDED_ON) {
-    const value = incoming.own.values[name] ?? incoming.headers[name]
+    const ours = incoming.own.values[name]
+    const value = ours === undefined ? incoming.headers[name] : writtenHeader(ours)
     if (typeof value === 'string') headers[name] = value
   }
   Object.assign(headers, target.headers)

@@ -245,7 +245,12 @@ export function resolveDestination(
   services: Uses<'destination'>,
 ): Destination {
   const found = baseUrl(provider, options, reach)
-  if (!found) throw new Refusal('provider.no_host', {provider: provider.slug, prefix})
+  if (!found) {
+    const remedy = managed
+      ? `Set custom_host in the integration of @${managed.slug}.`
+      : `Give one as ${prefix}-custom-host.`
+    throw new Refusal('provider.no_host', {provider: provider.slug, remedy})
+  }
   if (!found.is_named) return services.destination(found.url, 'builtin')
   return services.destination(
     found.url,

@@ -1,4 +1,5 @@
 import type {IncomingHttpHeaders} from 'node:http'
+import {writtenHeader} from '../../base/header-values.ts'
 import {traceparentOf} from '../../base/trace-context.ts'
 import type {ReceivedRequest} from '../inbound/request.ts'
 import {betaNames, SERVER_SIDE_MCP} from './wants-run.ts'
@@ -42,8 +43,8 @@ function traced(
         .join(',')
     if (kept[`${prefix}beta`] === '') delete kept[`${prefix}beta`]
   }
-  kept[`${own.prefix}-trace-id`] = trace.trace_id
-  if (parent) kept[`${own.prefix}-parent-span-id`] = parent
+  kept[`${own.prefix}-trace-id`] = writtenHeader(trace.trace_id)
+  if (parent) kept[`${own.prefix}-parent-span-id`] = writtenHeader(parent)
   // the flag of the client holds for all of the run
   if (trace.w3c && parent && SPAN_ID.test(parent))
     kept.traceparent = traceparentOf(trace.trace_id, parent, trace.w3c.is_sampled)

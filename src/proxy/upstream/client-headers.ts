@@ -1,4 +1,5 @@
 import {Refusal} from '../../base/errors.ts'
+import {writtenHeader} from '../../base/header-values.ts'
 import {attemptSpanId} from '../../base/ids.ts'
 import {parseJson} from '../../base/json-object.ts'
 import {readTracestate, traceparentOf} from '../../base/trace-context.ts'
@@ -128,7 +129,8 @@ const HANDED_ON_TOO = HANDED_ON.filter(([own]) => own !== 'anthropic-version')
 /** Adds them. `is_translated`: what is sent was written here. */
 export function handOn(sent: OutgoingHeaders, {own, headers}: InboundRequest, is_translated: boolean): void {
   for (const [name, theirs] of is_translated ? HANDED_ON_TOO : HANDED_ON) {
-    const value = own.values[name] ?? headers[theirs]
+    const ours = own.values[name]
+    const value = ours === undefined ? headers[theirs] : writtenHeader(ours)
     if (typeof value === 'string') sent[theirs] = value
   }
 }

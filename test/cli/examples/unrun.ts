@@ -3,6 +3,7 @@ export const UNRUN: Readonly<Record<string, string>> = {
   'gateway pricing diff https://prices.example.com/list.json': 'asks a host elsewhere',
   'gateway pricing sync https://prices.example.com --provider openai anthropic --from 2030-01-01':
     'asks a host elsewhere',
+  'gateway config show --running': 'a gateway serves meanwhile: test/cli/running-settings.test.ts has one',
   'gateway mcp tools docs': 'asks a host elsewhere: test/cli/mcp-calls.test.ts has one',
   'gateway mcp tools docs --json': 'asks a host elsewhere: test/cli/mcp-calls.test.ts has one',
   'gateway mcp call docs search --arg query=billing --arg limit=5':

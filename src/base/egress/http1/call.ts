@@ -17,6 +17,9 @@ export interface ConnectionTarget {
   resume(call: HttpExchange): void
 }
 
+/** Methods that only read (RFC 9110, section 9.2.1). */
+const SAFE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
+
 export type Streamed = AsyncIterable<Uint8Array | string> | Iterable<Uint8Array | string>
 
 /** One request and its handler, from when it is dispatched to its one end: the reply's, an error or an upgrade. */
@@ -33,6 +36,7 @@ export class HttpExchange implements Dispatcher.DispatchController {
   readonly #owner: ExchangeOwner
   #way: ConnectionTarget | null = null
   #is_begun = false
+  #is_repeated = false
   is_over = false
   aborted = false
   paused = false
@@ -72,6 +76,18 @@ export class HttpExchange implements Dispatcher.DispatchController {
     }
     this.#is_begun = true
     return !this.is_over
+  }
+
+  /**
+   * Its line is gone, and no byte of a reply came. True, once, for a call that changes nothing at the server and has no
+   * body: it can be sent over another line.
+   */
+  repeats(): boolean {
+    const is_safe = SAFE.has(this.method) && this.bytes === null && this.stream === null && this.upgrade === null
+    if (!is_safe || this.#is_repeated || this.is_over || this.aborted) return false
+    this.#is_repeated = true
+    this.#way = null
+    return true
   }
 
   /** It is sent over `way`. */

@@ -12,6 +12,8 @@ export interface ConnectionOwner {
   rests(line: HttpConnection): void
   /** Its socket is closed, or another's. */
   gone(line: HttpConnection): void
+  /** Its socket closed before a byte of the reply: `call` is to be sent over another. */
+  again(call: HttpExchange): void
 }
 
 const HEAD = 0
@@ -67,6 +69,8 @@ export class HttpConnection implements ConnectionTarget {
   /** The socket has emitted `close`. */
   #is_shut = false
   #keeps = true
+  /** Calls that it had, this one included. */
+  #calls = 0
 
   constructor(socket: Socket, owner: ConnectionOwner) {
     this.#socket = socket
@@ -88,6 +92,7 @@ export class HttpConnection implements ConnectionTarget {
     }
     call.goes(this)
     this.#call = call
+    this.#calls++
     this.#stage = HEAD
     this.#news = 0
     this.#keeps = !call.closes && (TAKES_BODY.has(call.method) || (call.bytes === null && call.stream === null))
@@ -103,9 +108,13 @@ export class HttpConnection implements ConnectionTarget {
   /** Ends its call with `fault`, if it has one, and its socket. */
   fail(fault: Error): void {
     const call = this.#call
+    const is_unread = this.#stage === HEAD && this.#news === 0 && this.#begun === null
     this.#call = null
     this.#close()
-    call?.fail(fault)
+    if (!call) return
+    // a server that closes a kept line may do so as a call leaves for it: it never saw that one
+    if (this.#calls > 1 && is_unread && GONE.has(codeOf(fault)) && call.repeats()) this.#owner.again(call)
+    else call.fail(fault)
   }
 
   ref(): void {
@@ -314,6 +323,12 @@ export class HttpConnection implements ConnectionTarget {
 }
 
 const NOTHING = Buffer.alloc(0)
+/** Codes of a socket that the other side closed. */
+const GONE: ReadonlySet<string> = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'])
+
+function codeOf(fault: Error): string {
+  return 'code' in fault ? String(fault.code) : ''
+}
 
 function copied(bytes: Buffer, at: number, to: number): Buffer {
   const copy = Buffer.allocUnsafe(to - at)

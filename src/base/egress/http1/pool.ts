@@ -30,7 +30,8 @@ let due: ConnectionPool[] = []
  * Calls of one origin over HTTP/1.1, each on a line (connection) of its own, with the callbacks of undici's handlers.
  * Lines are kept for further calls, the one used last first. Calls leave at the end of the turn, those of a turn
  * together: by then a line that the server closed, or sent something unsolicited, is known to be of no use. A call is
- * never sent twice.
+ * never sent twice, but for one that only reads, whose kept line closed before a byte of the reply: it is sent once
+ * more, over a new line.
  */
 export class ConnectionPool extends Dispatcher implements ExchangeOwner, ConnectionOwner {
   /** Calls that were dispatched and have not come to their end: waiting, sent, or answering. */
@@ -114,6 +115,14 @@ export class ConnectionPool extends Dispatcher implements ExchangeOwner, Connect
     if (place >= 0) this.#resting.splice(place, 1)
     if (this.#queue.length > 0) this.#soon()
     if (this.destroyed && this.#open.size === 0) this.#shut.resolve()
+  }
+
+  again(call: HttpExchange): void {
+    if (this.destroyed) return call.fail(new errors.ClientDestroyedError())
+    // other kept lines may be closed as well
+    if (this.#open.size + this.#dialling.size < this.#options.connections) return void this.#dial(call)
+    this.#queue.unshift(call)
+    this.#soon()
   }
 
   #soon() {

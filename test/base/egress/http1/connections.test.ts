@@ -9,10 +9,10 @@ const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'
 afterEach(() => void vi.useRealTimers())
 
 /** Asks, and answers on the wire that the call went over. */
-async function answered(there: ReturnType<typeof wired>, place: number, said = OK): Promise<Told> {
+async function answered(there: ReturnType<typeof wired>, place: number, reply = OK): Promise<Told> {
   const call = tell(there.pool)
   const wire = await there.wire(place)
-  wire.push(said)
+  wire.push(reply)
   wire.written = ''
   return call
 }
@@ -33,13 +33,13 @@ test('calls of a turn leave at its end, and the line used last goes first', asyn
 
 test('a line rests for a minute, or two seconds less than the server says', async () => {
   vi.useFakeTimers({toFake: ['setTimeout', 'clearTimeout', 'performance']})
-  for (const [said, rests_ms] of [
+  for (const [header, rests_ms] of [
     ['', 60_000],
     ['keep-alive: timeout=7\r\n', 5000],
     ['keep-alive: timeout=3600\r\n', 600_000],
   ] as const) {
     const there = wired()
-    const reply = `HTTP/1.1 200 OK\r\nconnection: keep-alive\r\n${said}content-length: 0\r\n\r\n`
+    const reply = `HTTP/1.1 200 OK\r\nconnection: keep-alive\r\n${header}content-length: 0\r\n\r\n`
     await answered(there, 0, reply)
     vi.advanceTimersByTime(rests_ms - 1)
     await answered(there, 0, reply)
@@ -63,9 +63,9 @@ test.each([
   ],
   ['204 with a body', 'HTTP/1.1 204 No Content\r\ncontent-length: 2\r\n\r\n'],
   ['304 with chunks', 'HTTP/1.1 304 Not Modified\r\ntransfer-encoding: chunked\r\n\r\n'],
-])('%s is the last answer of a line', async (_, said) => {
+])('%s is the last answer of a line', async (_, reply) => {
   const there = wired()
-  expect((await answered(there, 0, said)).end).toBe('whole')
+  expect((await answered(there, 0, reply)).end).toBe('whole')
   expect(there.wires[0]!.destroyed).toBe(true)
 })
 
@@ -101,6 +101,56 @@ test('a line that the server closed while it rested is not used, and one that cl
   other.push(null)
   expect(codeOf(await third)).toBe('UND_ERR_SOCKET')
   expect(there.wires).toHaveLength(2)
+})
+
+const SAFE = ['GET', 'HEAD', 'OPTIONS'] as const
+test.each(SAFE)('%s is sent once more, over a new line, where its kept one closed', async method => {
+  const there = wired()
+  await Promise.all([0, 1].map(place => answered(there, place)))
+  const begun: number[] = []
+  const call = tell(there.pool, {method}, {onRequestStart: () => void begun.push(1)})
+  await turn()
+  const kept = there.wires.find(({written}) => written !== '')!
+  kept.push(null)
+  const fresh = await there.wire(2)
+  expect(fresh.written).toBe(kept.written)
+  fresh.push(method === 'HEAD' ? 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n' : OK)
+  expect((await call).end).toBe('whole')
+  expect([begun.length, there.wires.length, there.pool.live]).toEqual([1, 3, 0])
+})
+
+test.each<[string, Parameters<typeof tell>[1], string | null]>([
+  ['with a body', {method: 'GET', body: 'x'}, null],
+  ['that writes', {method: 'DELETE'}, null],
+  ['whose reply had begun', {method: 'GET'}, 'HTTP/1.1 2'],
+  ['with news before its reply', {method: 'GET'}, 'HTTP/1.1 103 Soon\r\n\r\n'],
+])('a call %s is not sent again', async (_, asked, reply) => {
+  const there = wired()
+  await answered(there, 0)
+  const call = tell(there.pool, asked)
+  const wire = await there.wire(0)
+  if (reply !== null) wire.push(reply)
+  wire.push(null)
+  expect(codeOf(await call)).toBe('UND_ERR_SOCKET')
+  expect(there.wires).toHaveLength(1)
+})
+
+test('a call is sent again once, not on the first call of a line, and not after it was given up', async () => {
+  const there = wired()
+  const first = tell(there.pool)
+  ;(await there.wire(0)).push(null)
+  expect(codeOf(await first)).toBe('UND_ERR_SOCKET')
+  await answered(there, 1)
+  const second = tell(there.pool)
+  ;(await there.wire(1)).push(null)
+  ;(await there.wire(2)).push(null)
+  expect(codeOf(await second)).toBe('UND_ERR_SOCKET')
+  await answered(there, 3)
+  const {call, controller} = control(there.pool)
+  await there.wire(3)
+  controller().abort(new Error('enough'))
+  expect(codeOf(await call)).toBe('enough')
+  expect([there.wires.length, there.pool.live]).toEqual([4, 0])
 })
 
 test('who aborts is told at once, with the reason, and the line is closed', async () => {
@@ -292,9 +342,9 @@ test('an upgrade hands over a socket that nobody reads, and what came behind the
       echoed += bytes
     })
     while (echoed !== 'hello again') await turn()
-    const said = once(there, 'data')
+    const bytes = once(there, 'data')
     socket.write('and here')
-    expect(String((await said)[0])).toBe('and here')
+    expect(String((await bytes)[0])).toBe('and here')
     const ended = once(socket, 'end')
     there.end()
     await ended

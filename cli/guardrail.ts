@@ -1,6 +1,7 @@
 import type {Command} from 'commander'
 import type {Gateway} from './connect.ts'
 import {usageFault} from './fault.ts'
+import {slugByName} from './finding/by-name.ts'
 import {structuredFrom} from './structured.ts'
 
 export interface GuardrailOption {
@@ -10,15 +11,16 @@ export interface GuardrailOption {
 /** Adds the two ways to say which guardrail: a saved one's name, or a file. */
 export function withGuardrail(command: Command): Command {
   return command
-    .argument('[name]', 'slug or id of a saved guardrail')
+    .argument('[name]', 'name, slug or id of a saved guardrail')
     .option('--file-guardrail <file>', 'one that is not saved: JSON or YAML with checks and actions')
 }
 
 /** The guardrail that was named, as the operations take it. */
-export async function guardrailOf({world}: Gateway, name: string | undefined, {fileGuardrail}: GuardrailOption) {
+export async function guardrailOf(gateway: Gateway, name: string | undefined, {fileGuardrail}: GuardrailOption) {
   if ((name === undefined) === (fileGuardrail === undefined))
     throw usageFault('Name one guardrail: the slug of a saved one, or a file with --file-guardrail.')
-  return name ?? structuredFrom(world, String(fileGuardrail), '--file-guardrail')
+  if (name !== undefined) return slugByName(gateway, 'guardrails.list', name)
+  return structuredFrom(gateway.world, String(fileGuardrail), '--file-guardrail')
 }
 
 export interface DefaultGuardrailOptions {

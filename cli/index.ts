@@ -1,6 +1,8 @@
 import type {Command, CommanderError} from 'commander'
 import {type Environment, processEnvironment} from './environment.ts'
 import {type CommandFault, EXIT, faultOf, usageFault} from './fault.ts'
+import {helpLine} from './help/line.ts'
+import {formatHelp} from './help/order.ts'
 import {printFault} from './print.ts'
 import {buildProgram, TAKE_SETTINGS} from './program.ts'
 import {placeIn} from './session.ts'
@@ -14,7 +16,7 @@ export async function main(argv: readonly string[], world: Environment = process
   placeIn(program, world, argv)
   prepare(program, world)
   try {
-    await program.parseAsync([...argv], {from: 'user'})
+    await program.parseAsync([...helpLine(program, argv)], {from: 'user'})
     return EXIT.ok
   } catch (error) {
     if (error instanceof ExitFault) return error.exit
@@ -53,7 +55,7 @@ function prepare(command: Command, world: Environment) {
       getOutHasColors: () => false,
       getErrHasColors: () => false,
     })
-    .configureHelp({showGlobalOptions: true})
+    .configureHelp({showGlobalOptions: true, formatHelp})
     .exitOverride(error => {
       throw ended(error, command)
     })

@@ -27,20 +27,20 @@ export interface Diff {
 
 const MAX_ROWS = 50
 
-const COLUMNS: readonly TableColumn<PriceDifference>[] = [
+export const PRICE_DIFF_COLUMNS: readonly TableColumn<PriceDifference>[] = [
   {title: 'provider', value: row => row.provider},
   {title: 'model', value: row => row.model, whole: true},
   {title: 'change', value: row => row.change},
   {title: 'input $/M', value: row => turned(row, 'request_token'), align: 'right'},
   {title: 'output $/M', value: row => turned(row, 'response_token'), align: 'right'},
-  {title: 'others', value: row => others(row), align: 'right'},
+  {title: 'other rates', value: row => others(row), align: 'right', optional: 1},
 ]
 
 /** The changes, as a table and a sentence; the first rows of a long one, unless `whole`. */
 export function printDiff(print: Printer, diff: Diff, {whole = false} = {}): void {
   const {changes} = diff
   const rows = whole ? changes : changes.slice(0, MAX_ROWS)
-  if (rows.length) print.list(diff, rows, COLUMNS)
+  if (rows.length) print.list(diff, rows, PRICE_DIFF_COLUMNS)
   if (rows.length < changes.length)
     print.note(`${rows.length} of ${changes.length} changes are shown; --all shows the others.`)
 }

@@ -34,7 +34,7 @@ const LEAST = 6
 const BELOW = '    '
 const MOST_LINES_BELOW = 4
 /** A day, a time, or an id: cut, they would be others. */
-const EXACT = /^(?:-|never|\d{4}-\d\d-\d\d(?:[ T][\d:.]+Z?)?|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/
+const EXACT = /^(?:-|never|(?:\d{4}-)?\d\d-\d\d(?:[ T][\d:.]+Z?)?|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/
 
 /** A column with its texts, as far as a table has come. */
 interface Shown<Row> {
@@ -134,7 +134,8 @@ function shownOf<Row>(rows: readonly Row[], column: TableColumn<Row>): Shown<Row
     ...{column, texts},
     width: Math.max(width(title), least, ...texts.map(width)),
     // a number that is cut would say another
-    may_cut: !whole && align !== 'right' && !(texts.length > 0 && texts.every(text => EXACT.test(text))),
+    may_cut:
+      !whole && align !== 'right' && !(texts.some(text => text !== '-') && texts.every(text => EXACT.test(text))),
   }
 }
 

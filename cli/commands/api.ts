@@ -14,9 +14,9 @@ const METHODS = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH']
 const COLUMNS: readonly TableColumn<AnyOperation>[] = [
   {title: 'operation', value: row => row.id, whole: true},
   {title: 'method', value: row => row.method},
-  {title: 'path', value: row => row.path},
-  {title: 'command', value: row => PERFORMED_BY[row.id]},
-  {title: 'summary', value: row => row.summary},
+  {title: 'path', value: row => row.path, optional: 2},
+  {title: 'command', value: row => PERFORMED_BY[row.id], whole: true},
+  {title: 'summary', value: row => row.summary, optional: 1},
 ]
 
 interface ApiOptions {

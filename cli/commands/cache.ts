@@ -1,6 +1,6 @@
 import type {Command} from 'commander'
 import type {RowOf} from '../client.ts'
-import {withGateway} from '../connect.ts'
+import {type Gateway, withGateway} from '../connect.ts'
 import {usageFault} from '../fault.ts'
 import {
   type ConfirmOption,
@@ -44,7 +44,7 @@ const COLUMNS: readonly TableColumn<RowOf<'cache.list'>>[] = [
   {title: 'bytes', value: row => row.bytes, align: 'right', optional: 1},
   {title: 'stored', value: row => minute(row.stored_at)},
   {title: 'ends', value: row => minute(row.expires_at)},
-  {title: 'digest', value: row => row.digest, whole: true, essential: true},
+  {title: 'digest', value: row => row.digest, below: true, essential: true},
 ]
 
 function narrowed(command: Command): Command {
@@ -56,13 +56,9 @@ function narrowed(command: Command): Command {
   return withWorkspace(command, 'only those of this workspace')
 }
 
-function narrowing({kind, digest, model, namespace}: Narrowing) {
-  return {
-    ...(kind !== undefined && {kind}),
-    ...(digest !== undefined && {digest}),
-    ...(model !== undefined && {model}),
-    ...(namespace !== undefined && {namespace}),
-  }
+/** The entries that are meant, as both operations name them; a member that is undefined is not sent. */
+async function narrowing(gateway: Gateway, {kind, digest, model, namespace, workspace}: Narrowing) {
+  return {kind, digest, model, namespace, workspace_id: await workspaceIfSaid(gateway, workspace)}
 }
 
 function show(): Command {
@@ -72,8 +68,7 @@ function show(): Command {
   ])
   return withPage(narrowed(command)).action((options: PageOptions & Narrowing, self: Command) =>
     withGateway(self, async gateway => {
-      const workspace_id = await workspaceIfSaid(gateway, options.workspace)
-      const query = {...narrowing(options), ...pageOf(options), ...(workspace_id !== undefined && {workspace_id})}
+      const query = {...(await narrowing(gateway, options)), ...pageOf(options)}
       const reply = await gateway.call('cache.list', {query})
       gateway.print.list(reply, reply.data, COLUMNS, reply.total)
     }),
@@ -89,15 +84,12 @@ function clear(): Command {
   return withConfirm(narrowed(command).option('--all', 'all that the other options do not narrow')).action(
     (options: Narrowing & ConfirmOption & {all?: true}, self: Command) =>
       withGateway(self, async gateway => {
-        const body = narrowing(options)
-        if (Object.keys(body).length === 0 && options.workspace === undefined && !options.all)
+        const body = await narrowing(gateway, options)
+        if (Object.values(body).every(each => each === undefined) && !options.all)
           throw usageFault('Nothing narrows what to clear.', 'Give --all to clear every entry.')
-        const workspace_id = await workspaceIfSaid(gateway, options.workspace)
         const where = options.workspace === undefined ? '' : ` of ${options.workspace}`
         await confirmed(gateway.world, `Clear entries of the cache${where}`, options)
-        const reply = await gateway.call('cache.clear', {
-          body: {...body, ...(workspace_id !== undefined && {workspace_id})},
-        })
+        const reply = await gateway.call('cache.clear', {body})
         const {simple, semantic} = reply
         gateway.print.done(reply, `Cleared ${simple + semantic} entries: ${simple} simple, ${semantic} semantic.`)
       }),

@@ -194,15 +194,15 @@ function endsWithAuthority({ends_at}: CertificateRow, typed: CertsWork['typed'])
   )
 }
 
-const COLUMNS: readonly TableColumn<CertificateRow>[] = [
+export const CERTIFICATE_COLUMNS: readonly TableColumn<CertificateRow>[] = [
   {title: 'kind', value: row => row.kind, whole: true},
   {title: 'names', value: row => [row.name, ...row.names.filter(name => name !== row.name)].join(', ')},
   {title: 'state', value: row => row.state},
   {title: 'begins', value: row => row.begins_at.slice(0, 10), optional: 1},
   {title: 'ends', value: row => row.ends_at.slice(0, 10)},
   {title: 'days left', value: row => row.days_left, align: 'right'},
-  {title: 'serial', value: row => row.serial, optional: 2},
-  {title: 'sha-256', value: row => row.fingerprint_sha256, optional: 3},
+  {title: 'serial', value: row => row.serial, whole: true, optional: 2},
+  {title: 'sha-256', value: row => row.fingerprint_sha256, whole: true, optional: 3},
 ]
 
 function list(): Command {
@@ -217,7 +217,7 @@ function list(): Command {
         ...(ca ? [rowOf('ca', ca, work)] : []),
         ...(current ? [rowOf('server', current.certificate, work)] : []),
       ]
-      session.print.list({object: 'list', total: rows.length, data: rows}, rows, COLUMNS)
+      session.print.list({object: 'list', total: rows.length, data: rows}, rows, CERTIFICATE_COLUMNS)
     }),
   )
 }

@@ -15,9 +15,14 @@ const noun: Noun<'collections'> = {
   columns: [
     {title: 'slug', value: row => row.slug, whole: true},
     {title: 'name', value: row => row.name},
-    {title: 'default', value: row => row.is_default},
+    {title: 'default', value: row => row.is_default, optional: 2},
     {title: 'prompts', value: row => row.collection_details.prompts_count, align: 'right'},
-    {title: 'within', value: row => row.collection_details.child_collections_count, align: 'right'},
+    {
+      title: 'within',
+      value: row => row.collection_details.child_collections_count,
+      align: 'right',
+      optional: 1,
+    },
     {title: 'changed', value: row => minute(row.last_updated_at)},
   ],
 }

@@ -1,6 +1,7 @@
 import type {Command} from 'commander'
 import {withGateway} from '../connect.ts'
 import {CommandFault, EXIT, usageFault} from '../fault.ts'
+import {slugByName} from '../finding/by-name.ts'
 import {group, jsonFrom, leaf, type WorkspaceOption, withWorkspace} from '../options.ts'
 import {openSession} from '../session.ts'
 import type {TableColumn} from '../table.ts'
@@ -28,6 +29,7 @@ const configNoun: Noun<'configs'> = {
   param: 'slug',
   example: 'pc-main-1a2b3c',
   one_in_workspace: true,
+  find: (gateway, named, workspace_id) => slugByName(gateway, 'configs.list', named, workspace_id),
   columns: [
     {title: 'slug', value: row => row.slug, whole: true},
     {title: 'name', value: row => row.name},
@@ -39,7 +41,7 @@ const configNoun: Noun<'configs'> = {
 
 const VERSIONS: readonly TableColumn<VersionOf<'configs'>>[] = [
   ...VERSION_COLUMNS,
-  {title: 'config', value: row => row.config},
+  {title: 'config', value: row => row.config, optional: 2},
 ]
 
 /** `gateway configs`: saved routing. */

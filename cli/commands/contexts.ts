@@ -15,9 +15,9 @@ import type {TableColumn} from '../table.ts'
 import {forgetContext} from './login.ts'
 import {minute} from './rows.ts'
 
-type Row = ReturnType<typeof viewOf>
+type ContextRow = ReturnType<typeof viewOf>
 
-const COLUMNS: readonly TableColumn<Row>[] = [
+export const CONTEXT_COLUMNS: readonly TableColumn<ContextRow>[] = [
   {title: '', value: row => (row.current ? '*' : '')},
   {title: 'name', value: row => row.name, whole: true, essential: true},
   {title: 'gateway', value: row => row.url ?? row.data_dir},
@@ -47,7 +47,7 @@ function list(): Command {
       const {print, sources} = await openSession(self)
       const {current, contexts: all} = await readContexts(sources.env)
       const data = all.map(each => viewOf(each, current)).toSorted((a, b) => (a.name < b.name ? -1 : 1))
-      print.list({object: 'list', total: data.length, data}, data, COLUMNS)
+      print.list({object: 'list', total: data.length, data}, data, CONTEXT_COLUMNS)
     },
   )
 }

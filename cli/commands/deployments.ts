@@ -19,7 +19,11 @@ const noun: Noun<'deployments'> = {
     {title: 'slug', value: row => row.slug, whole: true},
     {title: 'name', value: row => row.name},
     {title: 'type', value: row => row.type},
-    {title: 'workspaces', value: row => (row.allow_all_workspaces ? 'all' : row.allowed_workspaces.length)},
+    {
+      title: 'workspaces',
+      value: row => (row.allow_all_workspaces ? 'all' : row.allowed_workspaces.length),
+      align: 'right',
+    },
     {title: 'created', value: row => minute(row.created_at), optional: 1},
   ],
 }

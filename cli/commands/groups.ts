@@ -1,6 +1,7 @@
 import type {Command} from 'commander'
 import {unchecked} from '../client.ts'
 import {withGateway} from '../connect.ts'
+import {slugsOf} from '../finding/slugs.ts'
 import {
   type ConfirmOption,
   confirmed,
@@ -20,11 +21,12 @@ interface MappingRow {
   readonly role: string
 }
 
-const COLUMNS: readonly TableColumn<MappingRow>[] = [
-  {title: 'group', value: row => row.scim_group, whole: true},
+/** `workspaces` are slugs by id. */
+const columnsOf = (workspaces: ReadonlyMap<string, string>): readonly TableColumn<MappingRow>[] => [
+  {title: 'group', value: row => row.scim_group},
   {title: 'role', value: row => row.role},
-  {title: 'workspace', value: row => row.workspace_id},
-  {title: 'id', value: row => row.id, whole: true},
+  {title: 'workspace', value: row => workspaces.get(row.workspace_id) ?? row.workspace_id, optional: 1},
+  {title: 'id', value: row => row.id, whole: true, essential: true},
 ]
 
 /** `gateway groups`: what groups of a directory may do in workspaces. */
@@ -67,7 +69,8 @@ function list(): Command {
           page_size: 1000,
         }
         const reply = await gateway.call('scim_mappings.list', {query})
-        gateway.print.list(reply, reply.mappings, COLUMNS, reply.total_count)
+        const workspaces = reply.mappings.length ? await slugsOf(gateway, 'workspaces.list') : new Map()
+        gateway.print.list(reply, reply.mappings, columnsOf(workspaces), reply.total_count)
       }),
   )
 }

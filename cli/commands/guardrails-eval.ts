@@ -25,7 +25,10 @@ const SUMS = ['calls', 'judged', 'failed', 'denied', 'transformed', 'left_out', 
 const COLUMNS: readonly TableColumn<EvaluatedCheck>[] = [
   {title: 'side', value: row => row.side},
   {title: 'check', value: row => row.id, whole: true},
-  ...COUNTS.map(title => ({title, value: (row: EvaluatedCheck) => row[title], align: 'right'}) as const),
+  ...COUNTS.map((title, at) => ({
+    ...{title, value: (row: EvaluatedCheck) => row[title], align: 'right' as const},
+    ...(at > 1 && {optional: at}),
+  })),
 ]
 
 /**

@@ -3,6 +3,7 @@ import {isObject} from '../../src/base/json-object.ts'
 import {type Unchecked, unchecked} from '../client.ts'
 import {type Gateway, withGateway} from '../connect.ts'
 import {usageFault} from '../fault.ts'
+import {slugByName} from '../finding/by-name.ts'
 import {type DefaultGuardrailOptions, defaultGuardrailsOf, withDefaultGuardrails} from '../guardrail.ts'
 import {group, leaf, type WorkspaceOption, withWorkspace} from '../options.ts'
 import {structuredFrom} from '../structured.ts'
@@ -32,6 +33,7 @@ const noun: Noun<'guardrails'> = {
   param: 'guardrailId',
   example: 'pg-house-1a2b3c',
   one_in_workspace: false,
+  find: (gateway, named) => slugByName(gateway, 'guardrails.list', named),
   columns: [
     {title: 'slug', value: row => row.slug, whole: true},
     {title: 'name', value: row => row.name},
@@ -42,8 +44,8 @@ const noun: Noun<'guardrails'> = {
 
 const VERSIONS: readonly TableColumn<VersionOf<'guardrails'>>[] = [
   ...VERSION_COLUMNS,
-  {title: 'denies', value: row => row.actions.deny === true},
-  {title: 'checks', value: row => row.checks.map(({id}) => id).join(', ')},
+  {title: 'denies', value: row => row.actions.deny === true, optional: 2},
+  {title: 'checks', value: row => row.checks.map(({id}) => id).join(', '), optional: 3},
 ]
 
 /** `gateway guardrails`: saved checks that configs, calls and defaults name by slug. */

@@ -18,7 +18,7 @@ interface InviteRow {
 const COLUMNS: readonly TableColumn<InviteRow>[] = [
   {title: 'id', value: row => row.id, whole: true},
   {title: 'email', value: row => row.email},
-  {title: 'role', value: row => row.role},
+  {title: 'role', value: row => row.role, optional: 1},
   {title: 'status', value: row => row.status},
   {title: 'expires', value: row => minute(row.expires_at)},
 ]

@@ -1,27 +1,21 @@
 import {type Command, Option} from 'commander'
 import {change, type DryRunOption, withDryRun} from '../change.ts'
 import {type Gateway, withGateway} from '../connect.ts'
-import {CommandFault, EXIT, usageFault} from '../fault.ts'
+import {usageFault} from '../fault.ts'
+import {isKeyName, keyId, type ListedKey} from '../finding/key.ts'
+import {slugsOf} from '../finding/slugs.ts'
 import {type LimitOptions, limitChangesOf, limitsOf, withLimits} from '../limit-options.ts'
+import {type BudgetWords, budgetsOf, money} from '../limit-words.ts'
 import {type ModelOptions, modelsOf, withModels} from '../model-options.ts'
 import {readDuration} from '../option-parsers.ts'
 import {type ExpiryOption, expiryOf, group, leaf, type WorkspaceOption, withExpiry, withWorkspace} from '../options.ts'
+import type {TableColumn} from '../table.ts'
 import {userFor} from '../user.ts'
 import {workspaceFor} from '../workspace.ts'
 import {deleteCommand, inputOf, listCommand, minute, type Noun, named, showCommand} from './rows.ts'
 
-interface KeyRow {
-  readonly id: string
-  readonly name: string
-  readonly key: string
-  readonly type: string
-  readonly status: string
-  readonly expires_at: string | null
-  readonly created_at: string
-}
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-const PAGE = 1000
+/** The first two groups of an id: random enough for the keys of an organisation. */
+const SHORT_ID = 13
 
 const keyNoun: Noun<'api_keys'> = {
   command: 'keys',
@@ -32,15 +26,30 @@ const keyNoun: Noun<'api_keys'> = {
   example: 'blue',
   one_in_workspace: false,
   find: keyId,
-  columns: [
-    {title: 'id', value: row => row.id, whole: true},
+  columns: columnsOf(new Map()),
+  columnsFor: async gateway => columnsOf(await slugsOf(gateway, 'workspaces.list')),
+}
+
+/** `workspaces` are slugs by id. */
+function columnsOf(workspaces: ReadonlyMap<string, string>): readonly TableColumn<ListedKey>[] {
+  const budget = (row: ListedKey) => budgetsOf(row)[0]
+  return [
+    {title: 'id', value: row => row.id, short: row => row.id.slice(0, SHORT_ID), whole: true},
     {title: 'name', value: row => row.name},
-    {title: 'key', value: row => row.key},
-    {title: 'type', value: row => row.type},
+    {title: 'workspace', value: ({workspace_id: id}) => id && (workspaces.get(id) ?? id), optional: 1},
+    {title: 'key', value: row => row.key, optional: 3},
+    {title: 'type', value: row => row.type, optional: 4},
     {title: 'status', value: row => row.status},
+    {title: 'budget', value: row => amountIn(budget(row), 'amount'), align: 'right'},
+    {title: 'used', value: row => amountIn(budget(row), 'used'), align: 'right', optional: 2},
     {title: 'expires', value: row => minute(row.expires_at) ?? 'never'},
-    {title: 'created', value: row => minute(row.created_at), optional: 1},
-  ],
+    {title: 'created', value: row => minute(row.created_at), optional: 5},
+  ]
+}
+
+function amountIn(budget: BudgetWords | undefined, member: 'amount' | 'used'): string | null {
+  const amount = budget?.[member]
+  return budget === undefined || amount === undefined ? null : money(budget, amount)
 }
 
 /** `gateway keys`: the keys that callers use. */
@@ -101,9 +110,13 @@ function create(): Command {
         ...written(options, gateway),
         scopes: await scopesFor(options),
       }
+      const {print} = gateway
+      const is_taken = !print.json && !print.quiet && (await isKeyName(gateway, name))
       const reply = await gateway.call('api_keys.create', {params: kindOf(options), body})
-      gateway.print.made(reply, reply.key, reply.key)
-      gateway.print.note('Keep it now: it is not shown again.')
+      print.made(reply, reply.key, reply.key)
+      print.note('Keep it now: it is not shown again.')
+      if (is_taken)
+        print.note(`Note: another API key has the name ${name} too. Commands need the id of this one: ${reply.id}`)
     }),
   )
 }
@@ -198,26 +211,4 @@ async function scopesFor({admin, user, scope}: CreateOptions): Promise<readonly 
   if (!scopes.includes('all')) return scopes
   const {scopesOf} = await import('../../src/identity/scopes.ts')
   return [...scopesOf(admin ? 'organisation-service' : user === undefined ? 'workspace-service' : 'workspace-user')]
-}
-
-/** The id of the key that `name` is the id or the name of. */
-async function keyId({call, typed}: Gateway, name: string): Promise<string> {
-  if (UUID.test(name)) return name
-  const found: KeyRow[] = []
-  for (let current_page = 0; ; current_page++) {
-    const {data, total} = await call('api_keys.list', {query: {page_size: PAGE, current_page}})
-    found.push(...data.filter(row => row.name === name))
-    if (!data.length || (current_page + 1) * PAGE >= total) break
-  }
-  if (found.length === 1) return found[0]!.id
-  if (found.length > 1)
-    throw usageFault(
-      `${found.length} API keys have the name ${name}: give an id.`,
-      `They are: ${found.map(({id}) => id).join(', ')}.`,
-    )
-  throw new CommandFault(`No API key has the name or id ${name}.`, {
-    exit: EXIT.not_found,
-    code: 'key_not_found',
-    next: `${typed('keys list')} shows them.`,
-  })
 }

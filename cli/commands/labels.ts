@@ -15,9 +15,9 @@ const noun: Noun<'labels'> = {
   one_in_workspace: false,
   columns: [
     {title: 'name', value: row => row.name, whole: true},
-    {title: 'id', value: row => row.id, whole: true},
+    {title: 'id', value: row => row.id, whole: true, optional: 2},
     {title: 'everyone', value: row => row.is_universal},
-    {title: 'description', value: row => row.description},
+    {title: 'description', value: row => row.description, optional: 1},
     {title: 'changed', value: row => minute(row.last_updated_at)},
   ],
   find: idOf,

@@ -14,11 +14,11 @@ type Recovered = LedgerReport['recovered']['newest'][number]
 
 const MAX_LISTED = 20
 const WORDS = {entries: 'Entries', sums: 'Sums', logs: 'Log rows'} as const
-const COLUMNS: readonly TableColumn<Recovered>[] = [
+export const RECOVERED_COLUMNS: readonly TableColumn<Recovered>[] = [
   {title: 'call', value: row => row.call_id, whole: true},
-  {title: 'attempt', value: row => row.attempt, align: 'right'},
-  {title: 'admitted', value: row => minute(row.admitted_at)},
-  {title: 'provider', value: row => row.provider},
+  {title: 'attempt', value: row => row.attempt, align: 'right', optional: 1},
+  {title: 'admitted', value: row => minute(row.admitted_at), short: row => minute(row.admitted_at)?.slice(5)},
+  {title: 'provider', value: row => row.provider, optional: 2},
   {title: 'model', value: row => row.model},
   {title: 'cost $', value: row => usd(BigInt(row.cost_nanousd)), align: 'right'},
 ]
@@ -76,7 +76,7 @@ function say(report: LedgerReport, print: Printer) {
   print.line(
     `${counted(recovered.entries, 'entry is', 'entries are')} recovered, ${cost}: estimates of calls that an end of the process cut off.`,
   )
-  for (const line of tableLines(recovered.newest.slice(0, MAX_LISTED), COLUMNS, {
+  for (const line of tableLines(recovered.newest.slice(0, MAX_LISTED), RECOVERED_COLUMNS, {
     columns: undefined,
     style: (_, text) => text,
   }))

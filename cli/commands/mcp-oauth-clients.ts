@@ -18,7 +18,7 @@ const noun: Noun<'mcp_oauth_clients'> = {
     {title: 'id', value: row => row.id, whole: true},
     {title: 'name', value: row => row.name},
     {title: 'secret', value: row => row.token_endpoint_auth_method !== 'none'},
-    {title: 'consent', value: row => (row.skips_consent ? 'skipped' : 'by each person')},
+    {title: 'consent', value: row => (row.skips_consent ? 'skipped' : 'by each person'), optional: 1},
     {title: 'last used', value: row => (row.last_used_at === null ? 'never' : minute(row.last_used_at))},
   ],
 }

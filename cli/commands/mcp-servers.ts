@@ -9,7 +9,7 @@ import {memberFor} from '../user.ts'
 import {workspaceFor} from '../workspace.ts'
 import {capabilitiesCommand, metadataCommand} from './capabilities.ts'
 import {signInCommands} from './mcp-sign-ins.ts'
-import {deleteCommand, listCommand, type Noun, named, showCommand} from './rows.ts'
+import {deleteCommand, listCommand, minute, type Noun, named, showCommand} from './rows.ts'
 
 const noun: Noun<'mcp_servers'> = {
   command: 'mcp-servers',
@@ -196,7 +196,7 @@ interface ConnectionRow {
 const CONNECTION_COLUMNS: readonly TableColumn<ConnectionRow>[] = [
   {title: 'user', value: row => row.user_id, whole: true},
   {title: 'connected', value: row => row.connected},
-  {title: 'since', value: row => row.created_at},
+  {title: 'since', value: row => minute(row.created_at)},
 ]
 
 function connections(): Command {

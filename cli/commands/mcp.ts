@@ -26,7 +26,7 @@ const COLUMNS: readonly TableColumn<ChangeRow>[] = [
   {title: 'type', value: row => row.type},
   {title: 'name', value: row => row.name, whole: true},
   {title: 'state', value: row => row.state},
-  {title: 'where', value: row => row.path},
+  {title: 'where', value: row => row.path, optional: 1},
   {title: 'was', value: row => row.was},
   {title: 'is', value: row => row.is},
 ]

@@ -29,8 +29,8 @@ interface MemberRow {
 const COLUMNS: readonly TableColumn<MemberRow>[] = [
   {title: 'email', value: row => row.email, whole: true},
   {title: 'role', value: row => row.role},
-  {title: 'in the organisation', value: row => row.org_role},
-  {title: 'id', value: row => row.id, whole: true},
+  {title: 'in the organisation', value: row => row.org_role, optional: 1},
+  {title: 'id', value: row => row.id, whole: true, optional: 2},
   {title: 'since', value: row => minute(row.created_at)},
 ]
 

@@ -46,9 +46,9 @@ const EXAMPLE = '0197f0a2-6d1e-4c3b-9f0e-2b1f6a1c9d20'
 const WHO: readonly TableColumn<PolicyRow>[] = [
   {title: 'id', value: row => row.id, whole: true},
   {title: 'name', value: row => row.name},
-  {title: 'target', value: row => row.target, optional: 2},
+  {title: 'target', value: row => row.target, optional: 4},
   {title: 'when', value: row => row.conditions.map(conditionText).join(' ')},
-  {title: 'per', value: row => row.group_by.map(({key}) => key).join(' ')},
+  {title: 'per', value: row => row.group_by.map(({key}) => key).join(' '), optional: 1},
 ]
 
 const usageNoun: Noun<'usage_policies'> = {
@@ -66,8 +66,8 @@ const usageNoun: Noun<'usage_policies'> = {
       value: row => (row.type === 'cost' ? `$${row.credit_limit}` : `${row.credit_limit} tokens`),
       align: 'right',
     },
-    {title: 'resets', value: row => row.periodic_reset ?? 'never'},
-    {title: 'created', value: row => minute(row.created_at), optional: 1},
+    {title: 'resets', value: row => row.periodic_reset ?? 'never', optional: 2},
+    {title: 'created', value: row => minute(row.created_at), optional: 3},
   ],
 }
 
@@ -81,8 +81,13 @@ const rateNoun: Noun<'rate_policies'> = {
   one_in_workspace: false,
   columns: [
     ...WHO,
-    {title: 'limit', value: row => `${row.value} ${row.type} ${row.unit}`, align: 'right'},
-    {title: 'created', value: row => minute(row.created_at), optional: 1},
+    {
+      title: 'limit',
+      value: row => `${row.value} ${row.type} ${row.unit}`,
+      short: row => `${row.value}${row.unit}${row.type === 'tokens' ? ' tokens' : ''}`,
+      align: 'right',
+    },
+    {title: 'created', value: row => minute(row.created_at), optional: 3},
   ],
 }
 

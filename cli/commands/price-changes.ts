@@ -36,10 +36,10 @@ const REVISIONS: readonly TableColumn<Revision>[] = [
   {title: 'kind', value: row => row.kind},
   {title: 'holds from', value: row => minute(row.effective_at)},
   {title: 'until', value: row => (row.withdrawn_at === null ? '' : minute(row.withdrawn_at))},
-  {title: 'added', value: row => row.added, align: 'right'},
-  {title: 'changed', value: row => row.changed, align: 'right'},
-  {title: 'removed', value: row => row.removed, align: 'right'},
-  {title: 'origin', value: row => row.origin},
+  {title: 'added', value: row => row.added, align: 'right', optional: 1},
+  {title: 'changed', value: row => row.changed, align: 'right', optional: 2},
+  {title: 'removed', value: row => row.removed, align: 'right', optional: 3},
+  {title: 'origin', value: row => row.origin, optional: 4},
 ]
 
 interface SourceOptions extends KeyOption {

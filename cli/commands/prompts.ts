@@ -196,8 +196,9 @@ function versions(): Command {
         {
           title: 'model',
           value: row => (typeof row.prompt_template.model === 'string' ? row.prompt_template.model : null),
+          optional: 1,
         },
-        {title: 'description', value: row => row.prompt_description},
+        {title: 'description', value: row => row.prompt_description, optional: 2},
         {title: 'at', value: row => minute(row.created_at)},
       ])
     }),

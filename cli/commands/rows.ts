@@ -29,12 +29,14 @@ export interface Noun<Name extends NounName> {
   /** The name of a row, in examples too. */
   readonly example: string
   readonly columns: readonly TableColumn<RowOf<`${Name}.list`>>[]
+  /** In their place in a table, where some show more than the rows hold. */
+  readonly columnsFor?: (gateway: Gateway) => Promise<Noun<Name>['columns']>
   /** False where the operations on one row take no `workspace_id` in their query. */
   readonly one_in_workspace: boolean
   /** True where rows are the organisation's alone: their list takes no workspace. */
   readonly of_organisation?: true
   /** The id of the row that was named, where it is named otherwise too. */
-  readonly find?: (gateway: Gateway, named: string) => Promise<string>
+  readonly find?: (gateway: Gateway, named: string, workspace_id?: string) => Promise<string>
 }
 
 /** The envelope of lists: `data`, or data within a success. */
@@ -58,6 +60,7 @@ export function listCommand<Name extends NounName>({
   many,
   operations,
   columns,
+  columnsFor,
   of_organisation,
 }: Noun<Name>): Command {
   const more = of_organisation ? '--limit 20' : '--workspace research'
@@ -69,7 +72,10 @@ export function listCommand<Name extends NounName>({
       const reply = await listed<RowOf<`${Name}.list`>>(gateway, `${operations}.list`, {
         query: {...pageOf(options), workspace_id},
       })
-      gateway.print.list(reply, reply.data, columns, reply.total)
+      const {print} = gateway
+      const is_table = reply.data.length > 0 && !print.json && !print.quiet
+      const shown = is_table && columnsFor ? await columnsFor(gateway) : columns
+      print.list(reply, reply.data, shown, reply.total)
     }),
   )
 }
@@ -107,7 +113,7 @@ export const VERSION_COLUMNS: readonly TableColumn<
 >[] = [
   {title: 'version', value: row => row.version, align: 'right'},
   {title: 'id', value: row => row.version_id, whole: true},
-  {title: 'by', value: row => row.updated_by ?? 'operator'},
+  {title: 'by', value: row => row.updated_by ?? 'operator', whole: true, optional: 1},
   {title: 'at', value: row => minute(row.created_at)},
 ]
 
@@ -141,7 +147,8 @@ export async function inputOf<Name extends NounName>(
   {workspace}: WorkspaceOption,
 ) {
   const workspace_id = await workspaceIfSaid(gateway, workspace)
-  const params = {[param]: find ? await find(gateway, name) : name} as Readonly<Record<ParamOf<`${Name}.get`>, string>>
+  const id = find ? await find(gateway, name, workspace_id) : name
+  const params = {[param]: id} as Readonly<Record<ParamOf<`${Name}.get`>, string>>
   return {params, ...(workspace_id !== undefined && {query: {workspace_id}})}
 }
 

@@ -41,11 +41,11 @@ interface GroupRow {
 }
 
 const GROUP_COLUMNS: readonly TableColumn<GroupRow>[] = [
-  {title: 'name', value: row => row.name, whole: true},
-  {title: 'members', value: row => String(row.members)},
-  {title: 'mapped', value: row => String(row.mappings.length)},
+  {title: 'name', value: row => row.name},
+  {title: 'members', value: row => row.members, align: 'right'},
+  {title: 'mapped', value: row => row.mappings.length, align: 'right'},
   {title: 'id', value: row => row.id, whole: true},
-  {title: 'external id', value: row => row.external_id ?? '', optional: 1},
+  {title: 'external id', value: row => row.external_id ?? '', whole: true, optional: 1},
 ]
 
 /** `gateway scim`: what a directory needs to bring users and groups. */

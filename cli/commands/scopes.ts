@@ -15,16 +15,18 @@ const cell = (role: string) => (row: ScopeRow) => {
   const scopes = row.roles[role]
   return scopes === true ? 'yes' : scopes === false ? '-' : scopes
 }
+/** Without the role that every setting of its column begins with. */
+const shortCell = (role: string, start: string) => (row: ScopeRow) => cell(role)(row)?.replace(start, '')
 
 const COLUMNS: readonly TableColumn<ScopeRow>[] = [
   {title: 'scope', value: row => row.scope, whole: true},
-  {title: 'keys', value: row => row.keys.join(' ')},
-  {title: 'owner', value: cell('organisation owner')},
+  {title: 'keys', value: row => row.keys.join(' '), optional: 3},
+  {title: 'owner', value: cell('organisation owner'), optional: 1},
   {title: 'admin', value: cell('organisation admin')},
   {title: 'workspace admin', value: cell('workspace admin')},
-  {title: 'manager', value: cell('workspace manager')},
-  {title: 'member', value: cell('workspace member')},
-  {title: 'newer', value: row => (row.newer ? 'newer' : '')},
+  {title: 'manager', value: cell('workspace manager'), short: shortCell('workspace manager', 'managers')},
+  {title: 'member', value: cell('workspace member'), short: shortCell('workspace member', 'members')},
+  {title: 'newer', value: row => (row.newer ? 'newer' : ''), optional: 2},
 ]
 
 const SHORT: Readonly<Record<string, string>> = {

@@ -29,9 +29,9 @@ interface SessionRow {
 const COLUMNS: readonly TableColumn<SessionRow>[] = [
   {title: 'id', value: row => row.id, whole: true},
   {title: 'user', value: row => row.email},
-  {title: 'of', value: row => `${row.kind} (${row.method})`},
-  {title: 'opened', value: row => minute(row.created_at)},
-  {title: 'last used', value: row => minute(row.last_seen_at), optional: 1},
+  {title: 'of', value: row => `${row.kind} (${row.method})`, optional: 1},
+  {title: 'opened', value: row => minute(row.created_at), short: row => minute(row.created_at)?.slice(5)},
+  {title: 'last used', value: row => minute(row.last_seen_at), optional: 2},
   {title: 'ends', value: row => minute(row.expires_at)},
 ]
 

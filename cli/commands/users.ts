@@ -30,9 +30,9 @@ const COLUMNS: readonly TableColumn<UserRow>[] = [
   {title: 'email', value: row => row.email, whole: true},
   {title: 'name', value: row => [row.first_name, row.last_name].filter(Boolean).join(' ')},
   {title: 'role', value: row => row.role},
-  {title: 'workspaces', value: row => row.workspace_ids.length, align: 'right'},
-  {title: 'id', value: row => row.id, whole: true},
-  {title: 'since', value: row => minute(row.created_at)},
+  {title: 'workspaces', value: row => row.workspace_ids.length, align: 'right', optional: 2},
+  {title: 'id', value: row => row.id, whole: true, optional: 3},
+  {title: 'since', value: row => minute(row.created_at), optional: 1},
 ]
 
 /** The page of a list whose parameters are in camel case. */

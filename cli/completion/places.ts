@@ -8,7 +8,7 @@ export interface Word {
 
 /** A place on the command line: the commands typed so far, and what may follow. */
 export interface CompletionPlace {
-  /** `` or ` keys create`: each command with a space in front. */
+  /** `` or ` keys create`: each command with a space in front, by any of its names. */
   readonly path: string
   readonly commands: readonly Word[]
   readonly options: readonly (Word & {readonly short: string | undefined; readonly takes_value: boolean})[]
@@ -29,7 +29,8 @@ export function placesOf(root: Command): CompletionPlace[] {
       options: [...own, ...everywhere, help],
       choices: command.registeredArguments.flatMap(argument => argument.argChoices ?? []),
     }
-    return [place, ...below.flatMap(each => walk(each, `${path} ${each.name()}`))]
+    const named = below.flatMap(each => [each.name(), ...each.aliases()].map(word => ({each, word})))
+    return [place, ...named.flatMap(({each, word}) => walk(each, `${path} ${word}`))]
   }
   return walk(root, '')
 }

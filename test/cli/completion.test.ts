@@ -37,6 +37,7 @@ test('the script of bash is valid, and offers the commands and options of the pl
     'delete',
   ])
   expect(offered(script, ['gateway', 'keys', 'create', '--ex'])).toEqual(['--expires'])
+  expect(offered(script, ['gateway', 'keys', 'ls', '--li'])).toEqual(['--limit'])
   expect(offered(script, ['gateway', '--data-dir', '/srv', 'keys', 'create', 'blue', '--j'])).toEqual(['--json'])
   expect(offered(script, ['gateway', 'serve', '--drain'])).toEqual(['--drain-timeout-ms'])
   expect(offered(script, ['gateway', 'completion', ''])).toEqual(['bash', 'zsh', 'fish'])

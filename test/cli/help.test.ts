@@ -4,6 +4,7 @@ import {resolve} from 'node:path'
 import {describe, expect, test} from 'vitest'
 import {buildProgram} from '../../cli/program.ts'
 import {flagOptions} from '../../src/settings/index.ts'
+import {everyCommand} from './examples/program.ts'
 import {run} from './support.ts'
 
 /** The words of every command that does something. */
@@ -127,6 +128,48 @@ test('the help of serve lists the settings by group, and no secret is among its 
   ])
     expect(stdout).toContain(words)
   expect(stdout).not.toMatch(/--tls-key <|--sealing-key </)
+})
+
+test.each([
+  ['help keys create', 'keys create --help'],
+  ['keys help create', 'keys create --help'],
+  ['help policies usage create', 'policies usage create --help'],
+  ['policies help usage create', 'policies usage create --help'],
+  ['policies usage help create', 'policies usage create --help'],
+  ['--data-dir help help keys', 'keys --help'],
+  ['keys help', 'keys --help'],
+  ['help serve', 'serve --help'],
+  ['help keys ls', 'keys list --help'],
+  ['help', '--help'],
+])('gateway %s is gateway %s', async (line, same) => {
+  const shown = await run(line.split(' '))
+  expect(shown).toEqual(await run(same.split(' ')))
+  expect(shown).toMatchObject({code: 0, stderr: ''})
+})
+
+test.each([
+  ['help keys craete', "gateway: Unknown command 'craete'. Did you mean create? See: gateway keys --help\n"],
+  ['help kyes', "gateway: Unknown command 'kyes'. Did you mean keys? See: gateway --help\n"],
+  ['help keys create blue', "gateway: Unknown command 'blue'. See: gateway keys create --help\n"],
+  ['help __proto__', "gateway: Unknown command '__proto__'. See: gateway --help\n"],
+])('gateway %s is refused with the next step', async (line, stderr) => {
+  expect(await run(line.split(' '))).toEqual({code: 2, stdout: '', stderr})
+})
+
+test.each(['', 'keys', 'policies usage'])('the help of "%s" has its commands before the options', async words => {
+  const {stdout} = await run([...words.split(' ').filter(Boolean), '--help'])
+  const headings = [...stdout.matchAll(/^(\S.*):$/gm)].map(([, heading]) => heading!)
+  const options = headings.filter(heading => heading.endsWith('ptions'))
+  expect(options.length).toBeGreaterThan(0)
+  expect(headings.filter(heading => heading !== 'Examples').slice(-options.length)).toEqual(options)
+})
+
+test('ls is list, and rm is delete or remove', async () => {
+  const all = everyCommand().filter(({command}) => ['list', 'delete', 'remove'].includes(command.name()))
+  expect(all.length).toBeGreaterThan(40)
+  for (const {words, command} of all)
+    expect({words, aliases: command.aliases()}).toEqual({words, aliases: [command.name() === 'list' ? 'ls' : 'rm']})
+  expect((await run(['keys', 'ls', '--help'])).stdout).toBe((await run(['keys', 'list', '--help'])).stdout)
 })
 
 test('no command is an error with the help on stderr', async () => {

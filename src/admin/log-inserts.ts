@@ -118,6 +118,7 @@ function rowOf(id: string, created_at: string, {request, response, metadata}: Lo
     metadata: textsOf(metadata),
     last_byte_ms: response.response_time,
     keeps_bodies: true,
+    received_at: created_at,
   })
 }
 

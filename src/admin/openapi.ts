@@ -7,6 +7,7 @@ import {BODIES} from './openapi/bodies.ts'
 import {CALL_REFUSAL_REPLIES, CallError} from './openapi/call-refusals.ts'
 import {CALL_HEADERS, CALL_PARAMETERS, CALL_TAGS, callPaths} from './openapi/calls.ts'
 import {exampleOf} from './openapi/examples.ts'
+import {ingestPaths} from './openapi/ingest.ts'
 import {parameters, TELLING} from './openapi/parameters.ts'
 import {ERROR_SCHEMAS, REFUSAL_REPLIES, refusals, TRACE_ID} from './openapi/refusals.ts'
 import {json, schemaOf} from './openapi/schemas.ts'
@@ -19,7 +20,7 @@ import {type AnyOperation, operation} from './operation.ts'
 export async function openapi(operations: readonly AnyOperation[]) {
   for (const each of operations) await each.ready?.()
   const views = viewsOf(operations)
-  const paths = callPaths()
+  const paths = {...callPaths(), ...ingestPaths()}
   for (const each of operations) {
     // it is much work at once, and calls are in progress
     await turn()

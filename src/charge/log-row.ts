@@ -53,6 +53,7 @@ export function logRow(known: KnownOfRow): LogRecord {
     mcp: known.mcp,
     similar: known.similar,
     span: known.span,
+    received_at: known.received_at,
   }
 }
 

@@ -132,6 +132,8 @@ export interface LogRecord {
   readonly w3c?: ClientTrace
   /** Of a span that an application sent. */
   readonly span?: ReceivedSpanDetail
+  /** Of work elsewhere, which ended at another time: when it came here, and its bodies were kept (ISO 8601). */
+  readonly received_at?: string
 }
 
 /** An answer in the cache to a request that means the same. */

@@ -62,10 +62,12 @@ export function pushGatewaySettings(settings: Settings, instance: string): PushG
   }
 }
 
-/** A name and a value of a group as its path has them: base64 where the value is empty or has a slash. */
+/** A name and a value of a group as its path has them: base64 where no segment of a path holds the value. */
 export function groupPart(name: string, value: string): readonly [string, string] {
   if (value === '') return [`${name}@base64`, '=']
-  if (value.includes('/')) return [`${name}@base64`, Buffer.from(value).toString('base64url')]
+  // a URL drops a segment that is a dot, and two dots take the segment before with them
+  if (value.includes('/') || value === '.' || value === '..')
+    return [`${name}@base64`, Buffer.from(value).toString('base64url')]
   return [name, encodeURIComponent(value)]
 }
 

@@ -18,7 +18,10 @@ export interface RowOfTrace {
 const MOST_ROWS = 4096
 const TRACES_AT_ONCE = 200
 
-/** The rows of traces in a workspace. They are found by the index of traces, as few as they are. */
+/**
+ * The rows of traces in a workspace, but for messages to MCP servers: a span of a model's work around one is no view of
+ * it. They are found by the index of traces, as few as they are.
+ */
 export async function rowsOfTraces(
   db: Db,
   workspace_id: string,
@@ -34,7 +37,8 @@ export async function rowsOfTraces(
       .limit(MOST_ROWS)
       .execute()
     for (const {detail, endpoint, ...row} of rows) {
-      const {parent_span_id, span} = JSON.parse(detail) as Pick<LogRecord, 'parent_span_id' | 'span'>
+      const {parent_span_id, span, mcp} = JSON.parse(detail) as Pick<LogRecord, 'parent_span_id' | 'span' | 'mcp'>
+      if (mcp) continue
       found.push({...row, parent_span_id, span: isReceived(endpoint) ? (span ?? NOTHING) : null})
     }
   }

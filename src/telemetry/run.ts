@@ -256,6 +256,7 @@ async function addBodies(records: readonly ExportedRecord[], find: FindManyBodie
     id: row!.id,
     created_at: row!.created_at,
     last_byte_ms: row!.detail.last_byte_ms,
+    received_at: row!.detail.received_at,
   }))
   // what was read is used again for the next: bodies are copied
   await find(rows, found => {

@@ -6,6 +6,8 @@ import {openapi} from '../../src/admin/openapi.ts'
 import {OPERATIONS} from '../../src/admin/registry.ts'
 import {readConfig} from '../../src/schema/configs.ts'
 import {ENDPOINTS} from '../../src/schema/endpoints.ts'
+import {encodingOfType, faultAnswer} from '../../src/telemetry/ingest/answers.ts'
+import {INGEST_PATHS} from '../../src/telemetry/ingest/http.ts'
 
 interface Media {
   readonly schema: {readonly $ref?: string}
@@ -41,7 +43,22 @@ test('the document is valid OpenAPI', async () => {
 test('it knows every operation and every endpoint once', () => {
   const wanted = [...OPERATIONS.map(({id}) => id), ...ENDPOINTS.filter(({later}) => !later).map(({name}) => name)]
   const passing = ['get', 'post', 'put', 'patch', 'delete'].map(method => `proxy_${method}`)
-  expect(described.map(each => each.operationId).toSorted()).toEqual([...wanted, ...passing].toSorted())
+  const ingesting = ['otlp.traces', 'otlp.logs']
+  expect(described.map(each => each.operationId).toSorted()).toEqual([...wanted, ...passing, ...ingesting].toSorted())
+})
+
+test('spans and log records are described where they are taken, with the statuses and codes that are answered', () => {
+  for (const signal of ['traces', 'logs'] as const) {
+    const path = INGEST_PATHS[signal].find(each => !each.startsWith('/v1/'))!
+    const {post} = document.paths[path] as {post: Described}
+    expect(Object.keys(post.requestBody!.content)).toEqual(['application/json', 'application/x-protobuf'])
+    for (const type of Object.keys(post.requestBody!.content)) expect(encodingOfType(type)).toBeDefined()
+    for (const [status, {content}] of Object.entries(post.responses).filter(([status]) => status !== '200')) {
+      const {example} = content!['application/json']! as {example: {message: string}}
+      const {body} = faultAnswer({status: Number(status), message: example.message}, 'json')
+      expect(JSON.parse(body.toString())).toEqual(example)
+    }
+  }
 })
 
 test('every operation says what it does, what it takes and which refusals it can meet', () => {

@@ -144,6 +144,34 @@ test('TL28: label sets beyond the bound are counted as other, and how many is co
   expect(page.length).toBeLessThan(MAX_PAGE_BYTES)
 })
 
+test('the bound of the page is of bytes: letters of three bytes take three times the room', async () => {
+  const keys = ['a', 'b', 'c', 'd', 'e']
+  const metrics = opened({metadata: keys.map(key => ({label: `metadata_${key}`, key}))}, () => true)
+  for (let at = 0; at < 5_000; at++) {
+    const value = `${at}`.padStart(42, '語')
+    metrics.ended({...CALL, metadata: Object.fromEntries(keys.map(key => [key, value]))})
+  }
+  expect(Buffer.from((await metrics.page()).join('')).length).toBeLessThan(MAX_PAGE_BYTES)
+})
+
+test('names that are printed twice take their room: fewer label sets have times of their own', async () => {
+  const setsWith = async (has_compatible_names: boolean) => {
+    const metrics = callMetrics({
+      registry: new Registry(),
+      labels: {model: false, config_name: [], key_name: [], metadata: [{label: 'metadata_run', key: 'run'}]},
+      names: {config: () => undefined, key: () => undefined},
+      isKnownModel: () => true,
+      has_compatible_names,
+    })
+    for (let at = 0; at < 1_000; at++) metrics.ended({...CALL, metadata: {run: `${at}`}})
+    const text = (await metrics.page()).join('')
+    return text.match(/^gateway_request_duration_milliseconds_count/gm)!.length
+  }
+  const [with_names, without] = [await setsWith(true), await setsWith(false)]
+  expect(with_names).toBeGreaterThan(10)
+  expect(with_names).toBeLessThan(0.9 * without)
+})
+
 test('ten thousand misspelt models do not make a known one other', async () => {
   const metrics = opened({model: true}, (_, model) => model === 'gpt-4o')
   for (let at = 0; at < 10_000; at++)

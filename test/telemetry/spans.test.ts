@@ -60,10 +60,23 @@ test('TL31: a tool that failed has error.type tool_error; the CLIENT span is the
 test('the SERVER span names the request, and the session of the old era by its digest', async () => {
   const named = {rpc_id: '"r-7"', session_digest: 'a'.repeat(32)}
   const [server, client] = await spansOf({mcp: {...MCP, ...named}})
-  expect(server!.attributes).toMatchObject({'jsonrpc.request.id': '"r-7"', 'mcp.session.id': 'a'.repeat(32)})
+  expect(server!.attributes).toMatchObject({'jsonrpc.request.id': 'r-7', 'mcp.session.id': 'a'.repeat(32)})
   expect(Object.keys(client!.attributes)).not.toContain('mcp.session.id')
   const [modern] = await spansOf({mcp: {...MCP, client_protocol: '2026-07-28', rpc_id: '1'}})
   expect(Object.keys(modern!.attributes)).not.toContain('mcp.session.id')
+})
+
+test.each([
+  ['7', '7'],
+  ['"7"', '7'],
+  ['"a \\"quoted\\" id"', 'a "quoted" id'],
+  // a long one is kept without its end
+  [`"${'x'.repeat(63)}`, 'x'.repeat(63)],
+  ['null', undefined],
+  ['9007199254740993', '9007199254740993'],
+])('the request id %s is the text %s', async (rpc_id, shown) => {
+  const [server] = await spansOf({mcp: {...MCP, rpc_id}})
+  expect(server!.attributes['jsonrpc.request.id']).toBe(shown)
 })
 
 test('a resource is never in the name of a span, and is no call of a tool', async () => {

@@ -30,7 +30,10 @@ export interface McpTrace {
 export function traceOf(meta: JsonObject | undefined, headers: HeaderFields, now_ms: number): McpTrace {
   const {values} = ownHeaders(headers as Record<string, string>)
   const of_meta = own(meta, 'traceparent')
-  const found = readTraceparent(typeof of_meta === 'string' ? of_meta : headerValue(headers, 'traceparent'))
+  const is_of_meta = typeof of_meta === 'string'
+  const found = readTraceparent(is_of_meta ? of_meta : headerValue(headers, 'traceparent'))
+  // each with the one that it came with
+  const state = is_of_meta ? own(meta, 'tracestate') : headerValue(headers, 'tracestate')
   const named = short(values['trace-id'])
   const trace_id = found?.trace_id ?? named ?? newTimeId(now_ms)
   const digits = trace_id.replaceAll('-', '')
@@ -39,8 +42,8 @@ export function traceOf(meta: JsonObject | undefined, headers: HeaderFields, now
     span_id: short(values['span-id']) ?? newSpanId(),
     parent_span_id: found?.parent_span_id ?? short(values['parent-span-id']) ?? null,
     w3c_id: /^[\da-f]{32}$/.test(digits) ? digits : null,
-    carried: typeof of_meta === 'string' ? NOTHING : carriedBy(headers, meta, found !== undefined),
-    w3c: found && clientTrace(found, own(meta, 'tracestate') ?? headerValue(headers, 'tracestate')),
+    carried: is_of_meta ? NOTHING : carriedBy(headers, meta, found !== undefined),
+    w3c: found && clientTrace(found, state),
   }
 }
 

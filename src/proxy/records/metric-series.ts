@@ -1,7 +1,14 @@
 import type {CallMetrics} from '../services.ts'
-import type {MetricBuckets} from './metric-buckets.ts'
 import {extraOthers, labelsIn, type MetricLabels, OTHER} from './metric-labels.ts'
-import {type CallSeries, type CallTimes, charsOfCounters, charsOfTimes, newSeries, newTimes} from './metrics-page.ts'
+import {
+  bytesOfCounters,
+  bytesOfTimes,
+  type CallSeries,
+  type CallTimes,
+  newSeries,
+  newTimes,
+  type PageFormat,
+} from './metrics-page.ts'
 
 /** The labels of a call whose values are not of a fixed set. */
 export interface OpenLabels {
@@ -20,18 +27,18 @@ const METHODS: ReadonlySet<string> = new Set(['GET', 'POST', 'PUT', 'DELETE', 'P
 /** Statuses kept apart at one endpoint of one provider. */
 const MAX_STATUSES = 16
 /**
- * How much of the page label sets may take, in characters. A set that comes when there is no more room counts under
+ * How much of the page label sets may take, in bytes. A set that comes when there is no more room counts under
  * labels that are all `other`. Durations take forty times what counts do, so that they have a room of their own.
  */
-const COUNTERS_CHARS = 900_000
-const TIMES_CHARS = 3_300_000
+const COUNTERS_BYTES = 900_000
+const TIMES_BYTES = 3_300_000
 /** The part of it that is for labels whose values are known beforehand: misspelt names leave room for real ones. */
 const KEPT_FOR_KNOWN = 0.1
 /** The key of all that has no labels of its own. */
 const OTHERS = ''
 const ALL_OTHER = {method: OTHER, endpoint: OTHER, code: OTHER, provider: OTHER, stream: OTHER, cacheStatus: OTHER}
 
-/** The room that label sets may take in the page, in characters; `kept` of it is for known ones. */
+/** The room that label sets may take in the page, in bytes; `kept` of it is for known ones. */
 interface Room {
   left: number
   readonly kept: number
@@ -42,17 +49,17 @@ export class SeriesSets {
   /** The labels of what has no labels of its own. */
   readonly others: string
   readonly #wanted: MetricLabels
-  readonly #buckets: MetricBuckets
+  readonly #format: PageFormat
   readonly #series = new Map<string, CallSeries>()
   readonly #times = new Map<string, CallTimes>()
   readonly #statuses = new Map<string, Set<number>>()
-  readonly #room = {counters: roomOf(COUNTERS_CHARS), times: roomOf(TIMES_CHARS)}
+  readonly #room = {counters: roomOf(COUNTERS_BYTES), times: roomOf(TIMES_BYTES)}
   /** Most calls are counted where the last one was: their labels are compared, no key is made. */
   #last: (OpenLabels & {readonly facts: Facts; readonly one: CallSeries}) | null = null
 
-  constructor(wanted: MetricLabels, buckets: MetricBuckets) {
+  constructor(wanted: MetricLabels, format: PageFormat) {
     this.#wanted = wanted
-    this.#buckets = buckets
+    this.#format = format
     this.others = labelsIn({...ALL_OTHER, ...(wanted.model && {model: OTHER})}) + extraOthers(wanted, OTHER)
   }
 
@@ -99,7 +106,7 @@ export class SeriesSets {
     }
     const labels = labelsOf(facts, code, this.#wanted.model ? model.text : null) + extra
     const is_known = model.is_known && this.#wanted.metadata.length === 0
-    if (takes(this.#room.counters, charsOfCounters(labels), is_known)) return this.#begun(key, labels, is_known)
+    if (takes(this.#room.counters, bytesOfCounters(labels), is_known)) return this.#begun(key, labels, is_known)
     return this.#series.get(OTHERS) ?? this.#begun(OTHERS, this.others, true)
   }
 
@@ -110,7 +117,7 @@ export class SeriesSets {
   }
 
   #timesOf(labels: string, is_known: boolean): CallTimes {
-    const fits = labels !== this.others && takes(this.#room.times, charsOfTimes(labels, this.#buckets), is_known)
+    const fits = labels !== this.others && takes(this.#room.times, bytesOfTimes(labels, this.#format), is_known)
     const key = fits ? labels : OTHERS
     const one = this.#times.get(key) ?? newTimes(fits ? labels : this.others)
     this.#times.set(key, one)
@@ -118,14 +125,14 @@ export class SeriesSets {
   }
 }
 
-function roomOf(chars: number): Room {
-  return {left: chars, kept: chars * KEPT_FOR_KNOWN}
+function roomOf(bytes: number): Room {
+  return {left: bytes, kept: bytes * KEPT_FOR_KNOWN}
 }
 
-/** Takes `chars` of the room, where there are so many for the likes of it. */
-function takes(room: Room, chars: number, is_known: boolean): boolean {
-  if (room.left - (is_known ? 0 : room.kept) < chars) return false
-  room.left -= chars
+/** Takes `bytes` of the room, where there are so many for the likes of it. */
+function takes(room: Room, bytes: number, is_known: boolean): boolean {
+  if (room.left - (is_known ? 0 : room.kept) < bytes) return false
+  room.left -= bytes
   return true
 }
 

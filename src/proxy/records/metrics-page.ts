@@ -156,21 +156,23 @@ const VALUE_CHARS = 13
 const LINE_CHARS = 4
 const BUCKET_CHARS = 20
 
-/** About how many characters the counters of one set of labels take in the page. */
-export function charsOfCounters(labels: string): number {
+/** About how many bytes the counters of one set of labels take in the page. */
+export function bytesOfCounters(labels: string): number {
+  const of_labels = Buffer.byteLength(labels)
   return COUNTERS.flat().reduce(
-    (sum, {name, labels: own = ''}) => sum + name.length + own.length + labels.length + LINE_CHARS + VALUE_CHARS,
+    (sum, {name, labels: own = ''}) => sum + name.length + own.length + of_labels + LINE_CHARS + VALUE_CHARS,
     0,
   )
 }
 
-/** About how many characters the durations of one set of labels take in the page, if all are measured. */
-export function charsOfTimes(labels: string, buckets: MetricBuckets): number {
-  return HISTOGRAMS.reduce(
-    (sum, {name, bounds}) =>
-      sum + (buckets[bounds].length + 3) * (name.length + labels.length + LINE_CHARS + BUCKET_CHARS + VALUE_CHARS),
-    0,
-  )
+/** About how many bytes the durations of one set of labels take in the page, if all are measured. */
+export function bytesOfTimes(labels: string, {buckets, has_compatible_names}: PageFormat): number {
+  const of_labels = Buffer.byteLength(labels)
+  return HISTOGRAMS.reduce((sum, {name, compatible, bounds}) => {
+    const times = has_compatible_names && compatible ? 2 : 1
+    const of_line = name.length + of_labels + LINE_CHARS + BUCKET_CHARS + VALUE_CHARS
+    return sum + times * (buckets[bounds].length + 3) * of_line
+  }, 0)
 }
 
 export function newSeries(labels: string, times: CallTimes): CallSeries {

@@ -73,7 +73,8 @@ export function callMetrics({
       this.set(live)
     },
   })
-  const sets = new SeriesSets(wanted, buckets)
+  const format = {buckets, has_compatible_names}
+  const sets = new SeriesSets(wanted, format)
   const answered = new LRUCache<string, number>({max: MOST_ANSWERED})
   const unpriced = {unit: new Map<string, UnpricedCalls>(), mode: new Map<string, UnpricedCalls>()}
   const unknown = new Map<string, UnpricedCalls>()
@@ -142,7 +143,7 @@ export function callMetrics({
             dropped,
             steps,
           },
-          {buckets, has_compatible_names},
+          format,
         ),
       ),
   }

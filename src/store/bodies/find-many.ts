@@ -2,7 +2,7 @@ import {join} from 'node:path'
 import type {Db} from '../database.ts'
 import type {StoreOptions} from '../dialect/index.ts'
 import type {LogBodiesTable} from '../tables/traffic.ts'
-import {type BodiesOf, DAY_MS, decompress, EARLIEST_MS, LATEST_MS, modified, openPack, read} from './find.ts'
+import {type BodiesOf, DAY_MS, decompress, EARLIEST_MS, keptAtMs, LATEST_MS, modified, openPack, read} from './find.ts'
 import {BATCH_HEAD_BYTES, COMPRESSED, dayOf, listPacks, PACKS_FOLDER, PLAIN} from './packs.ts'
 import {readRows} from './rows.ts'
 
@@ -31,7 +31,7 @@ export function manyBodiesFinder(options: StoreOptions, db: Db): FindManyBodies 
 
 interface Wanted {
   readonly ids: Set<string>
-  /** When the calls ended, ascending. */
+  /** When the calls ended, or came, ascending. */
   readonly ended_ms: readonly number[]
   readonly from_ms: number
   readonly to_ms: number
@@ -44,9 +44,7 @@ async function findManyInPacks(
   found: (row: LogBodiesTable) => void,
 ): Promise<void> {
   if (!rows.length) return
-  const ended_ms = rows
-    .map(({created_at, last_byte_ms}) => Date.parse(created_at) + last_byte_ms)
-    .sort((one, other) => one - other)
+  const ended_ms = rows.map(keptAtMs).sort((one, other) => one - other)
   const [from_ms, to_ms] = [ended_ms[0]! + EARLIEST_MS, ended_ms.at(-1)! + LATEST_MS]
   const wanted = {ids: new Set(rows.map(({id}) => id)), ended_ms, from_ms, to_ms, found}
   for (const {path, begun_ms} of listPacks(folder, dayOf(from_ms - DAY_MS), dayOf(to_ms))) {

@@ -14,6 +14,13 @@ export interface BodiesOf {
   readonly created_at: string
   /** How long the call took: its bodies were kept when it ended. */
   readonly last_byte_ms: number
+  /** Of work elsewhere: its bodies were kept when it came. */
+  readonly received_at?: string | undefined
+}
+
+/** About when the bodies of a row were kept. */
+export function keptAtMs({created_at, last_byte_ms, received_at}: BodiesOf): number {
+  return received_at === undefined ? Date.parse(created_at) + last_byte_ms : Date.parse(received_at)
 }
 
 /** Finds the bodies of a row; undefined when none were kept, or are kept no longer. */
@@ -34,13 +41,11 @@ const WINDOW_BYTES = 64 * 1024
 /**
  * Looks through the batches that were packed about when the call ended; no more than their heads is read of the others.
  */
-export async function findInPacks(
-  folder: string,
-  {id, created_at, last_byte_ms}: BodiesOf,
-): Promise<LogBodiesTable | undefined> {
-  const ended_ms = Date.parse(created_at) + last_byte_ms
-  const from_ms = ended_ms + EARLIEST_MS
-  const to_ms = ended_ms + LATEST_MS
+export async function findInPacks(folder: string, row: BodiesOf): Promise<LogBodiesTable | undefined> {
+  const {id} = row
+  const kept_ms = keptAtMs(row)
+  const from_ms = kept_ms + EARLIEST_MS
+  const to_ms = kept_ms + LATEST_MS
   const packs = listPacks(folder, dayOf(from_ms - DAY_MS), dayOf(to_ms)).filter(({begun_ms}) => begun_ms <= to_ms)
   for (const {path} of packs) {
     if ((await modified(path)) < from_ms) continue

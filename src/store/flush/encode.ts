@@ -119,6 +119,7 @@ function detailOf(log: LogRecord, w3c: Settlement['w3c']): Detail {
     similar: log.similar,
     w3c: log.w3c ?? w3c,
     span: log.span,
+    received_at: log.received_at,
   }
 }
 

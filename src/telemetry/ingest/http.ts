@@ -75,8 +75,8 @@ async function admit(
 async function take(request: FastifyRequest, reply: FastifyReply, services: IngestServices) {
   const {sender, form, coding} = admitted.get(request)!
   const came = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
-  const body = coding === null ? came : await decodedRequest(came, coding, services.max_body_mb)
-  const intake = await services.intakes.take(body, form, sender)
+  const decoded = coding === null ? undefined : (body: Buffer) => decodedRequest(body, coding, services.max_body_mb)
+  const intake = await services.intakes.take(came, form, sender, decoded)
   services.counted(intake)
   return send(reply, 200, intakeAnswer(intake, form))
 }
@@ -94,14 +94,17 @@ function refuse(fault: FastifyError, request: FastifyRequest, reply: FastifyRepl
 const RETRY_S = 2
 
 /** Faults of the parser of bodies have statuses of their own. */
-function asRefusal(fault: FastifyError, {max_body_mb}: IngestServices): Refusal {
+function asRefusal(fault: FastifyError, {max_body_mb, isDraining}: IngestServices): Refusal {
   if (fault instanceof Refusal) return fault
   const {statusCode = 500} = fault
   if (statusCode === 413) return new Refusal('body.too_large', {limit_mb: max_body_mb}, {cause: fault})
   if (statusCode === 415) return new Refusal('spans.type', {content_type: 'none'})
   if (statusCode >= 400 && statusCode < 500)
     return new Refusal('request.malformed', {reason: fault.message}, {cause: fault})
-  return storeRefusal(fault) ?? new Refusal('internal', {}, {cause: fault})
+  const of_store = storeRefusal(fault)
+  if (of_store) return of_store
+  // what ends with the process takes requests along, and exporters drop what is answered with 500
+  return isDraining() ? new Refusal('draining', {}, {cause: fault}) : new Refusal('internal', {}, {cause: fault})
 }
 
 function send(reply: FastifyReply, status: number, {type, body}: IngestAnswer) {

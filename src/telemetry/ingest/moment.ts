@@ -1,5 +1,5 @@
 import {hash} from 'node:crypto'
-import {hexId, parentId, type ReceivedSpan, type SpanAttributes, type SpanSource, type SpanValue} from './received.ts'
+import {optionalId, type ReceivedSpan, type SpanAttributes, type SpanSource, type SpanValue} from './received.ts'
 
 /** A log record as it was read. */
 export interface ReceivedRecord {
@@ -24,7 +24,7 @@ const NO_LINKS = {events: [], links: [], status: {is_error: false, message: ''}}
 export function momentOf(record: ReceivedRecord, source: SpanSource): ReceivedSpan {
   const {event_name, severity, time_ns, observed_ns, body, attributes} = record
   const at_ns = time_ns === 0n ? observed_ns : time_ns
-  const [trace_id, parent_span_id] = [idOf(record.trace_id, 32), parentId(record.span_id)]
+  const [trace_id, parent_span_id] = [optionalId(record.trace_id, 32), optionalId(record.span_id, 16)]
   const digits = hash(
     'sha256',
     JSON.stringify([trace_id, parent_span_id, `${at_ns}`, event_name, severity, body, [...attributes]]),
@@ -47,11 +47,6 @@ export function momentOf(record: ReceivedRecord, source: SpanSource): ReceivedSp
     source,
     is_record: true,
   }
-}
-
-/** Null where there is none; empty where it is no id. */
-function idOf(value: unknown, digits: 32): string | null {
-  return value === undefined || value === null || value === '' ? null : hexId(value, digits)
 }
 
 function withFacts(attributes: SpanAttributes, facts: Readonly<Record<string, SpanValue | undefined>>): SpanAttributes {

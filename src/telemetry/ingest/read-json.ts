@@ -11,7 +11,7 @@ import {
   MAX_SOURCE_BYTES,
   MAX_SPAN_BYTES,
   MAX_VALUE_DEPTH,
-  parentId,
+  optionalId,
   RECEIVED_KINDS,
   type ReceivedEvent,
   type ReceivedKind,
@@ -68,7 +68,7 @@ function* itemsOf(request: Json, signal: IngestSignal): Generator<FoundSpan> {
   for (const each of list(request[of_resource])) {
     yield 'part'
     const of = object(each)
-    const resource = attributesOf(object(of.resource).attributes, new SpanBudget(MAX_SOURCE_BYTES))
+    const resource = resourceOf(object(of.resource).attributes)
     for (const part of list(of[of_scope])) {
       yield 'part'
       const scope = scopeOf(object(object(part).scope))
@@ -100,16 +100,14 @@ function spanOf(of: Json, source: SpanSource): ReceivedSpan {
   for (const each of list(of.events)) addEvent(object(each), events, budget)
   const links: ReceivedLink[] = []
   for (const each of list(of.links)) addLink(object(each), links, budget)
-  for (const name of ['droppedAttributesCount', 'droppedEventsCount', 'droppedLinksCount'] as const) {
-    const count = Number(of[name])
-    if (count > 0) budget.dropped += Math.min(count, 0xffffffff)
-  }
+  for (const name of ['droppedAttributesCount', 'droppedEventsCount', 'droppedLinksCount'] as const)
+    budget.dropped += countOf(of[name])
   const status = object(of.status)
   return {
     trace_id: hexId(of.traceId, 32),
     span_id: hexId(of.spanId, 16),
-    parent_span_id: parentId(of.parentSpanId),
-    tracestate: textOf(of.traceState),
+    parent_span_id: optionalId(of.parentSpanId, 16),
+    tracestate: budget.text(textOf(of.traceState)),
     name: budget.text(textOf(of.name)),
     kind: kindOf(of.kind),
     start_ns: nanoseconds(of.startTimeUnixNano),
@@ -131,8 +129,7 @@ function recordOf(of: Json, source: SpanSource): ReceivedSpan {
   const body = new BoundedAttributes(budget)
   body.add(BODY, anyValue(of.body, 0))
   const attributes = attributesOf(of.attributes, budget)
-  const count = Number(of.droppedAttributesCount)
-  if (count > 0) budget.dropped += Math.min(count, 0xffffffff)
+  budget.dropped += countOf(of.droppedAttributesCount)
   const read = {
     ...{trace_id: lowered(of.traceId), span_id: lowered(of.spanId), severity, event_name, attributes},
     time_ns: nanoseconds(of.timeUnixNano),
@@ -145,6 +142,12 @@ function recordOf(of: Json, source: SpanSource): ReceivedSpan {
 const lowered = (id: unknown) => (typeof id === 'string' ? id.toLowerCase() : id)
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+/** A 32-bit count, as a number or its digits; 0 for anything else. An object may have members that break `Number`. */
+function countOf(value: unknown): number {
+  const count = typeof value === 'number' || typeof value === 'string' ? Math.trunc(Number(value)) : 0
+  return count > 0 ? Math.min(count, 0xffffffff) : 0
+}
 
 /** An enumeration: its number or its name. */
 function kindOf(value: unknown): ReceivedKind {
@@ -164,14 +167,26 @@ function nanoseconds(value: unknown): bigint | null {
 
 function attributesOf(given: unknown, budget: SpanBudget): SpanAttributes {
   const attributes = new BoundedAttributes(budget)
+  for (const each of list(given)) addAttribute(object(each), attributes)
+  return attributes.all
+}
+
+/** Of a source one that is nested too deep is left out: its spans are as good as others. */
+function resourceOf(given: unknown): SpanAttributes {
+  const attributes = new BoundedAttributes(new SpanBudget(MAX_SOURCE_BYTES))
   for (const each of list(given)) {
-    if (attributes.isFull) attributes.pass()
-    else {
-      const {key, value} = object(each)
-      attributes.add(textOf(key), anyValue(value, 0))
+    try {
+      addAttribute(object(each), attributes)
+    } catch (fault) {
+      if (!(fault instanceof DeepValueFault)) throw fault
     }
   }
   return attributes.all
+}
+
+function addAttribute({key, value}: Json, attributes: BoundedAttributes): void {
+  if (attributes.isFull) attributes.pass()
+  else attributes.add(textOf(key), anyValue(value, 0))
 }
 
 /** Undefined: it has no value. */
@@ -195,7 +210,7 @@ function integer(value: unknown): SpanValue | undefined {
 }
 
 function double(value: unknown): SpanValue | undefined {
-  if (typeof value === 'number') return value
+  if (typeof value === 'number') return finite(value)
   return typeof value === 'string' && value !== '' ? finite(Number(value)) : undefined
 }
 

@@ -11,7 +11,7 @@ import {
   MAX_SOURCE_BYTES,
   MAX_SPAN_BYTES,
   MAX_VALUE_DEPTH,
-  parentId,
+  optionalId,
   RECEIVED_KINDS,
   type ReceivedEvent,
   type ReceivedLink,
@@ -94,7 +94,7 @@ function spanIn(of: ProtobufReader, source: SpanSource): ReceivedSpan {
     if (field === 1) ids.trace = hexId(of.bytes().toString('hex'), 32)
     else if (field === 2) ids.span = hexId(of.bytes().toString('hex'), 16)
     else if (field === 3) texts.tracestate = of.text()
-    else if (field === 4) ids.parent = parentId(of.bytes().toString('hex'))
+    else if (field === 4) ids.parent = optionalId(of.bytes().toString('hex'), 16)
     else if (field === 5) texts.name = of.text()
     else if (field === 6) kind = of.number()
     else if (field === 7) times.start = of.fixed64()
@@ -110,7 +110,7 @@ function spanIn(of: ProtobufReader, source: SpanSource): ReceivedSpan {
     trace_id: ids.trace,
     span_id: ids.span,
     parent_span_id: ids.parent,
-    tracestate: texts.tracestate,
+    tracestate: budget.text(texts.tracestate),
     name: budget.text(texts.name),
     kind: RECEIVED_KINDS[kind] ?? 'unspecified',
     start_ns: times.start,
@@ -250,11 +250,20 @@ function statusIn(of: ProtobufReader, budget: SpanBudget): ReceivedSpan['status'
   return {is_error: code === ERROR, message: budget.text(message)}
 }
 
+/** Of a source one that cannot be read is left out: its spans are as good as others. */
 function resourceIn(of: ProtobufReader): SpanAttributes {
   const attributes = new BoundedAttributes(new SpanBudget(MAX_SOURCE_BYTES))
   for (let field = of.next(); field !== 0; field = of.next()) {
-    if (field === 1) addAttribute(of.message(), attributes)
-    else of.skip()
+    if (field !== 1) {
+      of.skip()
+      continue
+    }
+    const attribute = of.message()
+    try {
+      addAttribute(attribute, attributes)
+    } catch (fault) {
+      if (!(fault instanceof WireFault)) throw fault
+    }
   }
   return attributes.all
 }

@@ -90,9 +90,12 @@ export function hexId(text: unknown, digits: 16 | 32): string {
   return text.toLowerCase()
 }
 
-/** The id of a parent: none, or zeros, of a root. */
-export function parentId(text: unknown): string | null {
+/**
+ * An id that may be absent: the parent of a root, the trace of a log record. SDKs write zeros for an absent one. Empty
+ * for what is no id.
+ */
+export function optionalId(text: unknown, digits: 16 | 32): string | null {
   if (text === undefined || text === null || text === '') return null
-  if (typeof text === 'string' && text.length === 16 && ZEROS.test(text)) return null
-  return hexId(text, 16)
+  if (typeof text === 'string' && text.length === digits && ZEROS.test(text)) return null
+  return hexId(text, digits)
 }

@@ -1,6 +1,6 @@
 import {derivedTimeId} from '../../base/ids.ts'
 import {isSecretMember, maskedUrl} from '../../base/masked-url.ts'
-import {MAX_ID_BYTES, MAX_MODEL_BYTES, storedText} from '../../base/stored-text.ts'
+import {isShort, MAX_ID_BYTES, MAX_MODEL_BYTES, storedText} from '../../base/stored-text.ts'
 import {type Charged, charged, NOTHING_OWED} from '../../charge/charged.ts'
 import {intent} from '../../charge/intent.ts'
 import {logRow} from '../../charge/log-row.ts'
@@ -97,7 +97,7 @@ function logOf(
   created_at: string,
   span: TakenSpan,
   detail: ReceivedSpanDetail,
-  {sender}: RowParts,
+  {sender, now}: RowParts,
   bodies: LogBodies | null,
 ): LogRecord {
   const service = span.source.resource.get('service.name')
@@ -117,6 +117,7 @@ function logOf(
     last_byte_ms: Number(span.end_ns - span.start_ns) / Number(NS_A_MS),
     keeps_bodies: sender.keeps_bodies,
     span: detail,
+    received_at: now,
   })
 }
 
@@ -124,7 +125,9 @@ const MAX_ERROR_BYTES = 1024
 
 /** The status of the answer, where the span has it; else one that says how it ended. */
 function statusOf({attributes, status}: ReceivedSpan): number {
-  const found = Number(attributes.get('http.response.status_code') ?? attributes.get('http.status_code'))
+  const given = attributes.get('http.response.status_code') ?? attributes.get('http.status_code')
+  // an object of the sender's may have members that break `Number`
+  const found = typeof given === 'number' || typeof given === 'string' ? Number(given) : Number.NaN
   if (Number.isInteger(found) && found >= 100 && found <= 599 && found >= 400 === status.is_error) return found
   return status.is_error ? 500 : 200
 }
@@ -145,7 +148,9 @@ function shownWork(work: ReportedWork, at_ms: number, {own_call_id, cost}: RowPa
   if (!work.is_charged || own_call_id !== null) return {model, usage: {}, source: 'none', charged: NOTHING_OWED}
   if (work.is_unfit) return {model, usage: {}, source: 'reported', charged: charged(NOTHING_OWED, [], true)}
   if (!work.usage) return {model, usage: {}, source: 'none', charged: NOTHING_OWED}
-  const found = cost(work.provider, work.models, work.usage, at_ms)
+  // prices are remembered by these names: one that is longer than a call may have is not looked up
+  const models = isShort(work.provider, MAX_ID_BYTES) ? work.models.filter(each => isShort(each, MAX_MODEL_BYTES)) : []
+  const found = cost(work.provider, models, work.usage, at_ms)
   return {model, usage: work.usage, source: 'reported', charged: charged(found, [], false)}
 }
 
@@ -181,7 +186,7 @@ function bodiesOf(log_id: string, span: TakenSpan, {masked, most_body_bytes}: Ro
 
 const MASK = '***'
 /** Instrumentation may be set to record headers, and addresses with credentials in their query. */
-const HEADER = /^(?:http|rpc|messaging|gen_ai)\b.*\.header\.(.+)$/
+const HEADER = /^(?:(?:http|messaging|gen_ai)\b.*\.header|rpc\b.*\.(?:header|metadata))\.(.+)$/
 const URL_NAME = /(?:^|\.)(?:url|uri|target)(?:\.|$)/
 
 function plain(attributes: SpanAttributes, masked: ReadonlySet<string>): Record<string, SpanValue> {

@@ -36,6 +36,12 @@ const SPANS_AT_ONCE = 64
 /** Requests that wait for their turn, and the bytes of them: what is beyond comes again later. */
 const MOST_WAITING = 64
 const MOST_WAITING_BYTES = 128 << 20
+/** Exporters give up a request after ten seconds: later work is lost. */
+const MOST_WAIT_MS = 5_000
+/** Bodies wait for the database in a place that calls share, and are lost where it is full: this is a part of it. */
+const MOST_UNWRITTEN_BYTES = 4 << 20
+/** The weight of a row there, beside its body. */
+const ROW_BYTES = 2048
 
 /**
  * Takes spans of applications into the log, by the way that calls take: each is in the journal before it is
@@ -52,38 +58,53 @@ export class SpanIntakes {
     this.#ports = ports
   }
 
-  /** Refuses (429) when too many wait. */
-  async take(body: Buffer, how: IngestForm, sender: SpanSender): Promise<SpanIntake> {
-    if (this.#waiting === MOST_WAITING || this.#bytes + body.length > MOST_WAITING_BYTES)
-      throw new Refusal('spans.busy')
+  /**
+   * Refuses (429) when too many wait, or its turn comes too late. `decoded` undoes the coding of the body: in its turn,
+   * as few bytes become many.
+   */
+  async take(came: Buffer, how: IngestForm, sender: SpanSender, decoded: Decode = asItCame): Promise<SpanIntake> {
+    const {length} = came
+    const came_ms = this.#ports.now()
+    if (this.#waiting === MOST_WAITING || this.#bytes + length > MOST_WAITING_BYTES) throw new Refusal('spans.busy')
     this.#waiting++
-    this.#bytes += body.length
-    const turn = this.#last.then(() => this.#take(body, how, sender))
+    this.#bytes += length
+    const turn = this.#last.then(async () => {
+      if (this.#ports.now() - came_ms > MOST_WAIT_MS) throw new Refusal('spans.busy')
+      return this.#take(await decoded(came), how, sender)
+    })
     this.#last = turn.catch(() => undefined)
     try {
       return await turn
     } finally {
       this.#waiting--
-      this.#bytes -= body.length
+      this.#bytes -= length
     }
   }
 
   async #take(body: Buffer, how: IngestForm, sender: SpanSender): Promise<SpanIntake> {
     const {spans, rejected} = await this.#read(body, how)
-    const own = await this.#ownCalls(spans, sender)
-    const now = new Date(this.#ports.now()).toISOString()
-    const {masked, most_body_bytes, cost} = this.#ports
-    const written: Promise<Error | undefined>[] = []
-    for (const [at, span] of spans.entries()) {
-      if (at % SPANS_AT_ONCE === SPANS_AT_ONCE - 1) await this.#ports.pause()
-      const own_call_id = own.get(spanKey(span)) ?? null
-      const {row, bodies} = rowOfSpan(span, {masked, most_body_bytes, cost, sender, own_call_id, now})
-      written.push(new Promise(done => this.#ports.note(row, bodies, done)))
-    }
-    const fault = (await Promise.all(written)).find(each => each !== undefined)
-    // those that are written add nothing when the request comes again
-    if (fault) throw new Refusal('journal.full', {}, {cause: fault})
+    await this.#note(spans, sender, await this.#ownCalls(spans, sender))
     return {taken: spans.length, rejected}
+  }
+
+  /** Resolves when the journal has all of them. */
+  async #note(spans: readonly TakenSpan[], sender: SpanSender, own: ReadonlyMap<string, string>): Promise<void> {
+    const {masked, most_body_bytes, cost, note, now, pause, settled} = this.#ports
+    const written: Promise<Error | undefined>[] = []
+    let unwritten_bytes = 0
+    for (const [at, span] of spans.entries()) {
+      if (at % SPANS_AT_ONCE === SPANS_AT_ONCE - 1) await pause()
+      const own_call_id = own.get(spanKey(span)) ?? null
+      const of_all = {masked, most_body_bytes, cost, sender, now: new Date(now()).toISOString()}
+      const {row, bodies} = rowOfSpan(span, {...of_all, own_call_id})
+      written.push(new Promise(done => note(row, bodies, done)))
+      if (bodies) unwritten_bytes += ROW_BYTES + (bodies.request_body?.length ?? 0)
+      if (unwritten_bytes < MOST_UNWRITTEN_BYTES) continue
+      await allWritten(written.splice(0))
+      await settled()
+      unwritten_bytes = 0
+    }
+    await allWritten(written)
   }
 
   async #read(body: Buffer, how: IngestForm) {
@@ -110,6 +131,18 @@ export class SpanIntakes {
     await this.#ports.settled()
     return ownCalls(spans, await this.#ports.rowsOfTraces(workspace_id, [...traces]))
   }
+}
+
+/** Undoes the coding of a body. */
+type Decode = (came: Buffer) => Promise<Buffer>
+
+const asItCame: Decode = async came => came
+
+/** Refuses (503) when one of them was not written. */
+async function allWritten(written: readonly Promise<Error | undefined>[]): Promise<void> {
+  const fault = (await Promise.all(written)).find(each => each !== undefined)
+  // those that are written add nothing when the request comes again
+  if (fault) throw new Refusal('journal.full', {}, {cause: fault})
 }
 
 /** The spans of a body. Refuses (400) one that is none. */

@@ -1,4 +1,5 @@
 import type {After} from '../../base/delay.ts'
+import type {SendOutcome} from '../export/outcome.ts'
 import type {Send} from '../run.ts'
 
 export interface PushGatewayOptions {
@@ -20,8 +21,8 @@ export interface PushCounts {
 }
 
 const EVERY_MS = 30_000
-/** At the end, for the last push and the removal together. */
-const LAST_MS = 1_000
+/** At the end, for the last push and again for the removal: one that hangs leaves the other its time. */
+const LAST_MS = 500
 const NOTHING = Buffer.alloc(0)
 
 /**
@@ -45,9 +46,8 @@ export class PushGateway {
     this.#callOff()
     this.#closing.abort()
     await this.#turn
-    const ends = AbortSignal.timeout(LAST_MS)
-    await this.#push(ends)
-    await this.#options.remove(NOTHING, ends)
+    await this.#push(AbortSignal.timeout(LAST_MS))
+    await this.#options.remove(NOTHING, AbortSignal.timeout(LAST_MS))
   }
 
   #soon() {
@@ -59,13 +59,38 @@ export class PushGateway {
   }
 
   async #push(signal: AbortSignal): Promise<void> {
-    const {page, put, counts, report} = this.#options
-    const outcome = await put(await page(), signal)
+    const {counts, report} = this.#options
+    const outcome = await this.#sent(signal)
     if (this.#closing.signal === signal && signal.aborted) return
     const failure = outcome.kind === 'taken' ? null : outcome.reason
     if (failure === null) counts.pushed++
     else counts.failed++
     if (failure !== this.#failure) report(failure)
     this.#failure = failure
+  }
+
+  /** A page that cannot be made, or not in time, is a push that failed. */
+  async #sent(signal: AbortSignal): Promise<SendOutcome> {
+    const {page, put} = this.#options
+    let body: Buffer
+    try {
+      body = await beforeTheEnd(page(), signal)
+    } catch (fault) {
+      const reason = fault instanceof Error ? fault.message : String(fault)
+      return {kind: 'later', after_ms: null, reason: `the page could not be made: ${reason}`}
+    }
+    return put(body, signal)
+  }
+}
+
+/** Rejects when `signal` ends the wait for `work`. */
+async function beforeTheEnd<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const {promise, reject} = Promise.withResolvers<never>()
+  const end = () => reject(new Error('it took too long'))
+  signal.addEventListener('abort', end, {once: true})
+  try {
+    return await Promise.race([work, promise])
+  } finally {
+    signal.removeEventListener('abort', end)
   }
 }

@@ -1,4 +1,4 @@
-import {parsedObject} from '../../base/json-object.ts'
+import {parsed, parsedObject} from '../../base/json-object.ts'
 import {type OtlpSpan, SPAN_KINDS, STATUS_CODES} from '../otlp/model.ts'
 import {METADATA_PREFIX} from '../semconv.ts'
 import {AttributeList} from './attributes.ts'
@@ -86,7 +86,7 @@ function serverAttributes(record: ExportedRecord, row: ExportedRow, fault: strin
   const of = commonAttributes(record, row, fault, services)
     .add('mcp_protocol', mcp.client_protocol)
     .add('mcp_session', mcp.session_digest)
-    .add('mcp_rpc_id', mcp.rpc_id)
+    .add('mcp_rpc_id', requestId(mcp.rpc_id))
     .add('http_status', status)
     .add('key_id', entry.api_key_id || undefined)
     .add('mcp_workspace', entry.workspace_id)
@@ -115,6 +115,15 @@ function clientAttributes(record: ExportedRecord, row: ExportedRow, fault: strin
     .add('server_address', address)
     .add('server_port', port)
     .add('cost', entry.attempt > 0 ? entry.cost_nanousd : undefined).list
+}
+
+/** The id of a request from its JSON, as the conventions have it: a text without its quotes, and nothing for null. */
+function requestId(json: string | undefined): string | undefined {
+  if (json === undefined || json === 'null') return undefined
+  if (!json.startsWith('"')) return json
+  const text = parsed(json)
+  // one that was cut has no end
+  return typeof text === 'string' ? text : json.slice(1)
 }
 
 const jsonOf = (body: Uint8Array | null | undefined) => (body ? parsedObject(Buffer.from(body).toString()) : undefined)

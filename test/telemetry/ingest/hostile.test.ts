@@ -147,6 +147,25 @@ test('a value that is nested too deep costs its span alone, in either encoding',
   expect(await rows()).toHaveLength(2)
 }, 60_000)
 
+test('an attribute of a source that is nested too deep costs none of its spans, in either encoding', async () => {
+  const {post, rows} = await ingestHouse()
+  const deep = (levels: number): object => (levels === 0 ? {intValue: '1'} : {arrayValue: {values: [deep(levels - 1)]}})
+  const of = (spans: object[]) => ({
+    resourceSpans: [
+      {
+        resource: {attributes: [{key: 'deep', value: deep(60)}, attribute('service.name', 'shop')]},
+        scopeSpans: [{spans}],
+      },
+    ],
+  })
+  const reply = await post(JSON.stringify(of([span()])))
+  expect([reply.status, await reply.json()]).toEqual([200, {}])
+  expect((await post(encoded('traces', of([span()])), PROTOBUF)).status).toBe(200)
+  const found = await rows()
+  expect(found).toHaveLength(2)
+  for (const row of found) expect(row.metadata).toEqual({key: ['service.name'], value: ['shop']})
+}, 60_000)
+
 test('log records that come as spans are spans that cannot be read: 200, never 500', async () => {
   const {post, rows} = await ingestHouse()
   const records = [{timeUnixNano: ns(1), severityNumber: 9, severityText: 'INFO', body: {stringValue: 'hi'}}]
@@ -204,6 +223,8 @@ test('texts that no store takes are cleaned, and secrets of headers and addresse
         'http.request.header.authorization': 'Bearer planted-secret-1',
         'http.request.header.x_api_key': 'planted-secret-2',
         'http.request.header.accept': 'text/html',
+        'rpc.grpc.request.metadata.authorization': 'planted-secret-1',
+        'rpc.response.metadata.x-request-id': 'shown-request-id',
         'url.full': 'https://example.com/a?key=planted-secret-3&b=1',
         'url.query': 'api_key=planted-secret-4',
         __proto__x: 'kept',
@@ -216,6 +237,7 @@ test('texts that no store takes are cleaned, and secrets of headers and addresse
   const shown = JSON.stringify(await gateway.admin('GET', `/logs/${row!.id}`))
   expect(shown).not.toMatch(/planted-secret-[1-4]/)
   expect(shown).toContain('text/html')
+  expect(shown).toContain('shown-request-id')
   expect(JSON.stringify(row)).not.toContain('planted-secret-5')
 }, 60_000)
 

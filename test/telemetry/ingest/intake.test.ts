@@ -1,41 +1,10 @@
 import {expect, onTestFinished, test, vi} from 'vitest'
-import type {Settlement} from '../../../src/schema/records.ts'
-import type {IngestPorts, SpanSender} from '../../../src/telemetry/ingest/ports.ts'
-import {SpanIntakes} from '../../../src/telemetry/ingest/spans.ts'
 import {startGateway} from '../../support/gateway.ts'
 import {startCollector} from '../collector.ts'
-import {attributes, PATH, request, span} from './house.ts'
-
-const SENDER: SpanSender = {
-  principal: {kind: 'api_key', id: 'key'},
-  organisation_id: 'o',
-  workspace_id: 'w',
-  user_id: null,
-  metadata: {},
-  keeps_bodies: true,
-}
+import {intakeOf, SENDER} from './hand.ts'
+import {attribute, attributes, PATH, request, span, work} from './house.ts'
 
 const JSON_TRACES = {signal: 'traces', encoding: 'json'} as const
-
-type Done = (fault?: Error) => void
-
-/** An intake over ports that a test answers by hand. */
-function intakeOf(given: Partial<IngestPorts> = {}) {
-  const noted: {readonly row: Settlement; readonly done: Done}[] = []
-  const ports: IngestPorts = {
-    note: (row, _, done) => void noted.push({row, done}),
-    settled: async () => undefined,
-    rowsOfTraces: async () => [],
-    cost: () => ({cost_nanousd: 0, unpriced: true, unpriced_units: [], mode_unpriced: null}),
-    pause: () => new Promise(resolve => setImmediate(resolve)),
-    now: Date.now,
-    log_retention_days: 30,
-    most_body_bytes: 1 << 20,
-    masked: new Set(),
-    ...given,
-  }
-  return {noted, intakes: new SpanIntakes(ports)}
-}
 
 const bodyOf = (count: number) => Buffer.from(JSON.stringify(request(Array.from({length: count}, () => span()))))
 const turn = () => new Promise(resolve => setTimeout(resolve, 20))
@@ -88,6 +57,98 @@ test('requests are read one after the other, and what waits has a bound', async 
   const first = large.intakes.take(Buffer.alloc(100 << 20), JSON_TRACES, SENDER).catch(fault => fault.code)
   await expect(large.intakes.take(Buffer.alloc(100 << 20), JSON_TRACES, SENDER)).rejects.toMatchObject({status: 429})
   expect(await first).toBe('body.not_json')
+})
+
+test('a body is decoded in its turn: few bytes that become many are never many at once', async () => {
+  const {noted, intakes} = intakeOf()
+  const plain = bodyOf(1)
+  let [open, most] = [0, 0]
+  const decoded = async () => {
+    open++
+    most = Math.max(most, open)
+    await turn()
+    open--
+    return plain
+  }
+  const taken = Array.from({length: 4}, () => intakes.take(Buffer.alloc(9), JSON_TRACES, SENDER, decoded))
+  for (let at = 0; at < 4; at++) {
+    await vi.waitFor(() => expect(noted.length).toBeGreaterThan(at))
+    noted[at]!.done()
+  }
+  await Promise.all(taken)
+  expect(most).toBe(1)
+  const bad = intakes.take(Buffer.alloc(9), JSON_TRACES, SENDER, () => Promise.reject(new Error('no gzip')))
+  await expect(bad).rejects.toThrow('no gzip')
+})
+
+test('behind a slow database, a request whose sender has given up is 429, and no work is done for it', async () => {
+  let now = Date.now()
+  const waits: (() => void)[] = []
+  const {noted, intakes} = intakeOf({now: () => now, settled: () => new Promise(resolve => void waits.push(resolve))})
+  const first = intakes.take(bodyOf(1), JSON_TRACES, SENDER)
+  const late = Array.from({length: 10}, () => intakes.take(bodyOf(1), JSON_TRACES, SENDER).catch(fault => fault.code))
+  await vi.waitFor(() => expect(waits).toHaveLength(1))
+  now += 6_000
+  const fresh = intakes.take(bodyOf(1), JSON_TRACES, SENDER)
+  waits[0]!()
+  await vi.waitFor(() => expect(noted).toHaveLength(1))
+  noted[0]!.done()
+  await first
+  expect(await Promise.all(late)).toEqual(Array(10).fill('spans.busy'))
+  await vi.waitFor(() => expect(waits).toHaveLength(2))
+  waits[1]!()
+  await vi.waitFor(() => expect(noted).toHaveLength(2))
+  noted[1]!.done()
+  expect(await fresh).toMatchObject({taken: 1})
+})
+
+test('bodies are handed on no faster than the database takes them: none is lost, nor one of a call', async () => {
+  const waits: (() => void)[] = []
+  let unwritten = 0
+  let most = 0
+  const {intakes} = intakeOf({
+    note(_, bodies, done) {
+      unwritten += bodies?.request_body?.length ?? 0
+      most = Math.max(most, unwritten)
+      setImmediate(done)
+    },
+    settled: () => new Promise(resolve => void waits.push(resolve)),
+  })
+  const spans = Array.from({length: 400}, () => span({attributes: [attribute('text', 'x'.repeat(50_000))]}))
+  const taken = intakes.take(Buffer.from(JSON.stringify(request(spans))), JSON_TRACES, SENDER)
+  let is_over = false
+  void taken.finally(() => {
+    is_over = true
+  })
+  while (!is_over) {
+    await new Promise(resolve => setImmediate(resolve))
+    const written = waits.splice(0)
+    if (written.length > 0) unwritten = 0
+    for (const each of written) each()
+  }
+  expect(await taken).toMatchObject({taken: 400})
+  expect(most).toBeGreaterThan(1 << 20)
+  expect(most).toBeLessThan(5 << 20)
+})
+
+test('prices are not looked up by names that are longer than those of a call', async () => {
+  const names: (readonly string[])[] = []
+  const {noted, intakes} = intakeOf({
+    cost(provider, models) {
+      names.push([provider, ...models])
+      return {cost_nanousd: 0, unpriced: true, unpriced_units: [], mode_unpriced: null}
+    },
+  })
+  const [long, usage] = ['x'.repeat(2_000), {'gen_ai.usage.input_tokens': 5}]
+  const spans = [
+    work({...usage, 'gen_ai.request.model': long, 'gen_ai.response.model': 'gpt-4o-mini'}),
+    work({...usage, 'gen_ai.provider.name': long}),
+  ]
+  const taken = intakes.take(Buffer.from(JSON.stringify(request(spans))), JSON_TRACES, SENDER)
+  await vi.waitFor(() => expect(noted).toHaveLength(2))
+  for (const {done} of noted) done()
+  await taken
+  expect(names).toEqual([['openai', 'gpt-4o-mini'], [long]])
 })
 
 test('a fault of one request is not that of the next', async () => {

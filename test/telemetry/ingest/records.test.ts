@@ -66,6 +66,19 @@ test('a record without a trace is a trace of its own; its time may be that of it
   }
 }, 60_000)
 
+test('a record that SDKs made outside of a trace, with ids of zeros, is a trace of its own', async () => {
+  const {post, rows} = await ingestHouse()
+  const record = {traceId: '0'.repeat(32), spanId: '0'.repeat(16), timeUnixNano: ns(500), severityText: 'INFO'}
+  const reply = await post(JSON.stringify(logsOf([record])), {}, LOGS)
+  expect([reply.status, await reply.json()]).toEqual([200, {}])
+  // the same bytes by protobuf are the same record
+  expect((await post(encoded('logs', logsOf([record])), PROTOBUF, LOGS)).status).toBe(200)
+  const found = await rows()
+  expect(found).toHaveLength(1)
+  expect(found[0]).toMatchObject({parent_span_id: null, span_name: 'INFO'})
+  expect(found[0]!.trace_id).toMatch(/^(?!0{32})[\da-f]{32}$/)
+}, 60_000)
+
 test('one bad record is one bad record, and spans that come as records are none', async () => {
   const {post, rows} = await ingestHouse()
   const records = [{timeUnixNano: 'yesterday'}, {timeUnixNano: ns(1), traceId: 'abc'}, {timeUnixNano: ns(1)}]

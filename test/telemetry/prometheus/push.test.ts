@@ -1,6 +1,7 @@
 import {createServer} from 'node:http'
 import type {AddressInfo} from 'node:net'
 import {afterAll, beforeAll, describe, expect, onTestFinished, test} from 'vitest'
+import {readSettings} from '../../../src/settings/index.ts'
 import {groupPart, pushGatewaySettings} from '../../../src/settings/prometheus.ts'
 import type {SendOutcome} from '../../../src/telemetry/export/outcome.ts'
 import {PushGateway} from '../../../src/telemetry/push-gateway/push-gateway.ts'
@@ -11,16 +12,21 @@ import {NO_PROMETHEUS, openPushgateway, type RunningProgram} from './programs.ts
 const TAKEN: SendOutcome = {kind: 'taken', rejected: 0, reason: null}
 
 /** A push gateway by a hand clock: `tick` lets the next push begin, and resolves when it has ended. */
-function pushes(put: (body: Buffer, signal: AbortSignal) => Promise<SendOutcome>) {
+function pushes(
+  put: (body: Buffer, signal: AbortSignal) => Promise<SendOutcome>,
+  page: (count: number) => Promise<Buffer> = async count => Buffer.from(`page ${count}\n`),
+) {
   let due: (() => void) | undefined
   const reports: (string | null)[] = []
   const removed: number[] = []
+  const ends: boolean[] = []
   const counts = {pushed: 0, failed: 0}
   const push = new PushGateway({
-    page: async () => Buffer.from(`page ${counts.pushed + counts.failed}\n`),
+    page: () => page(counts.pushed + counts.failed),
     put,
-    remove: async () => {
+    remove: async (_, signal) => {
       removed.push(counts.pushed)
+      ends.push(signal.aborted)
       return TAKEN
     },
     after: (ms, run) => {
@@ -40,7 +46,7 @@ function pushes(put: (body: Buffer, signal: AbortSignal) => Promise<SendOutcome>
     await new Promise(resolve => setImmediate(resolve))
     await new Promise(resolve => setImmediate(resolve))
   }
-  return {push, tick, reports, removed, counts, isDue: () => due !== undefined}
+  return {push, tick, reports, removed, ends, counts, isDue: () => due !== undefined}
 }
 
 test('a failure is reported once, and so is its end; no push begins while another is made', async () => {
@@ -87,7 +93,69 @@ test('the end cuts a push that hangs, pushes once more, and removes the group', 
   ])
 })
 
+test('a page that cannot be made is a failed push: the next one is made, and the end removes the group', async () => {
+  const {push, tick, reports, removed, counts, isDue} = pushes(
+    async () => TAKEN,
+    async count => {
+      if (count !== 1) throw new Error('the database is locked')
+      return Buffer.from('page')
+    },
+  )
+  await tick()
+  expect([counts, isDue()]).toEqual([{pushed: 0, failed: 1}, true])
+  await tick()
+  await tick()
+  const reason = 'the page could not be made: the database is locked'
+  expect([counts, reports]).toEqual([{pushed: 1, failed: 2}, [reason, null, reason]])
+  await push.close()
+  expect([counts, removed]).toEqual([{pushed: 1, failed: 3}, [1]])
+})
+
+test('a last push that hangs leaves the removal its time, and both end within a second', async () => {
+  const hangs = (signal: AbortSignal) =>
+    new Promise<SendOutcome>(resolve => {
+      const later = {kind: 'later', after_ms: null, reason: 'no answer in time'} as const
+      signal.addEventListener('abort', () => resolve(later), {once: true})
+    })
+  const {push, removed, ends} = pushes((_, signal) => hangs(signal))
+  const started = performance.now()
+  await push.close()
+  expect([removed, ends]).toEqual([[0], [false]])
+  expect(performance.now() - started).toBeLessThan(1_500)
+  // nor does a page that never comes hold up the end
+  const other = pushes(
+    async () => TAKEN,
+    () => new Promise(() => undefined),
+  )
+  await other.push.close()
+  expect([other.removed, other.ends, other.reports]).toEqual([
+    ...[[0], [false], ['the page could not be made: it took too long']],
+  ])
+})
+
 describe('settings', () => {
+  test.each([
+    ['', 'env@base64/='],
+    ['a b', 'env/a%20b'],
+    ['a/b', 'env@base64/YS9i'],
+    // a URL would drop these segments, and the group would be another one
+    ['.', 'env@base64/Lg'],
+    ['..', 'env@base64/Li4'],
+    ['...', 'env/...'],
+    ['%2e%2e', 'env/%252e%252e'],
+    ['a?b#c', 'env/a%3Fb%23c'],
+    ['é\\', 'env/%C3%A9%5C'],
+  ])('the environment %j is in the path of the group, whole', (value, path) => {
+    const env = {
+      ...{PROMETHEUS_PUSH_ENABLED: 'true', PROMETHEUS_GATEWAY_URL: 'http://push.example.com:9091'},
+      SERVICE_NAME: 'edge',
+    }
+    const {settings} = readSettings({env})
+    expect(pushGatewaySettings({...settings, node_env: value}, 'host')!.url).toBe(
+      `http://push.example.com:9091/metrics/job/aggregator/service_uid/host/service/edge/${path}`,
+    )
+  })
+
   test('the group names job, instance, service and environment; empty ones and slashes are base64', () => {
     const env = {
       ...{PROMETHEUS_PUSH_ENABLED: 'true', PROMETHEUS_GATEWAY_URL: 'http://push.example.com:9091/below/'},

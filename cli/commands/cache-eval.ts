@@ -5,6 +5,7 @@ import {type EvaluatedHit, type EvaluatedRun, type EvaluatedThreshold, evaluated
 import type {BodyOf} from '../client.ts'
 import {type Gateway, withGateway} from '../connect.ts'
 import {usageFault} from '../fault.ts'
+import {addCounts, logPages} from '../log-pages.ts'
 import {readDuration, readNumber, readSince, readWhole} from '../option-parsers.ts'
 import {leaf, type WorkspaceOption, withWorkspace} from '../options.ts'
 import {progressOn} from '../progress.ts'
@@ -98,16 +99,14 @@ async function questionsOf(gateway: Gateway, request: QuestionsRequest, limit: n
   const data: LoggedQuestion[] = []
   let last: CacheQuestioned | undefined
   try {
-    for (let left = limit; left > 0 && last?.next !== null; left -= PAGE) {
-      const before = last?.next
-      const body = {...request, limit: Math.min(left, PAGE), ...(before && {before})}
-      last = await gateway.call('cache.questions', {body})
-      for (const name of Object.keys(sums) as (keyof typeof sums)[]) sums[name] += last[name]
-      embeddings.requests += last.embeddings.requests
-      embeddings.cost_usd += last.embeddings.cost_usd
-      data.push(...last.data)
-      const read = (limit - left + PAGE) / limit
-      const done = last.next === null ? 1 : Math.max((to_ms - Date.parse(last.next)) / (to_ms - from_ms), read)
+    const pages = logPages({limit, page_rows: PAGE}, of => gateway.call('cache.questions', {body: {...request, ...of}}))
+    for await (const {page, rows} of pages) {
+      last = page
+      addCounts(sums, page)
+      addCounts(embeddings, page.embeddings)
+      data.push(...page.data)
+      const by_time = page.next === null ? 1 : (to_ms - Date.parse(page.next)) / (to_ms - from_ms)
+      const done = Math.max(by_time, rows / limit)
       progress.step(Math.round(done * 100), 100, `${sums.calls} calls read`)
     }
   } finally {

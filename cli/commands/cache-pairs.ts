@@ -3,6 +3,7 @@ import {upperBound} from '../../src/base/upper-bound.ts'
 import type {CachePaired, PairClass, WrongPair} from '../../src/schema/cache-evaluation.ts'
 import type {BodyOf} from '../client.ts'
 import {type Gateway, withGateway} from '../connect.ts'
+import {addCounts, logPages} from '../log-pages.ts'
 import {readSince, readWhole} from '../option-parsers.ts'
 import {leaf, type WorkspaceOption, withWorkspace} from '../options.ts'
 import {progressOn} from '../progress.ts'
@@ -69,16 +70,15 @@ async function pairsOf(gateway: Gateway, request: PairsRequest, limit: number): 
   const classes = new Map<string, PairClass>()
   const data: WrongPair[] = []
   const sums = {calls: 0, prompts: 0, without_body: 0}
-  let last: CachePaired | undefined
+  let gate: CachePaired['gate'] = 'strict'
   try {
-    for (let left = limit; left > 0 && last?.next !== null; left -= PAGE) {
-      const before = last?.next
-      const body = {...request, limit: Math.min(left, PAGE), ...(before && {before})}
-      last = await gateway.call('cache.pairs', {body})
-      for (const name of Object.keys(sums) as (keyof typeof sums)[]) sums[name] += last[name]
-      for (const each of last.classes) add(classes, each)
-      data.push(...last.data)
-      progress.step(Math.min(limit, limit - left + PAGE), limit, `${sums.prompts} prompts`)
+    const pages = logPages({limit, page_rows: PAGE}, of => gateway.call('cache.pairs', {body: {...request, ...of}}))
+    for await (const {page, rows} of pages) {
+      gate = page.gate
+      addCounts(sums, page)
+      for (const each of page.classes) add(classes, each)
+      data.push(...page.data)
+      progress.step(rows, limit, `${sums.prompts} prompts`)
     }
   } finally {
     progress.end()
@@ -87,7 +87,7 @@ async function pairsOf(gateway: Gateway, request: PairsRequest, limit: number): 
   const must_miss = countOf(all, 'miss')
   return {
     object: 'cache_pairs',
-    gate: last!.gate,
+    gate,
     ...sums,
     classes: all,
     data,

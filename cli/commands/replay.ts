@@ -2,6 +2,7 @@ import type {Command} from 'commander'
 import type {Replay, ReplayMove} from '../../src/schema/replays.ts'
 import type {BodyOf} from '../client.ts'
 import {type Gateway, withGateway} from '../connect.ts'
+import {addCounts, logPages} from '../log-pages.ts'
 import {readSince, readWhole} from '../option-parsers.ts'
 import {leaf, type WorkspaceOption, withWorkspace} from '../options.ts'
 import {configFrom} from '../structured.ts'
@@ -58,13 +59,10 @@ async function replayed(
 ): Promise<Omit<Replay, 'object' | 'next'>> {
   const sums = {calls: 0, changed: 0, left_out: 0, without_body: 0}
   const moves = new Map<string, ReplayMove>()
-  let before: string | null | undefined
-  for (let left = limit; left > 0 && before !== null; left -= PAGE) {
-    const body = {...request, limit: Math.min(left, PAGE), ...(before && {before})}
-    const page = await gateway.call('configs.replay', {body})
-    for (const name of Object.keys(sums) as (keyof typeof sums)[]) sums[name] += page[name]
+  const pages = logPages({limit, page_rows: PAGE}, of => gateway.call('configs.replay', {body: {...request, ...of}}))
+  for await (const {page} of pages) {
+    addCounts(sums, page)
     for (const move of page.moves) add(moves, move)
-    before = page.next
   }
   return {
     ...sums,

@@ -1,20 +1,17 @@
 import type {z} from 'zod'
-import {newId, newSpanId} from '../base/ids.ts'
 import {isObject, parseJson} from '../base/json-object.ts'
 import type {AnswerDigests} from '../cache/semantic/agreement.ts'
-import type {EmbeddingPayer} from '../cache/semantic/embedder.ts'
-import {userOf} from '../identity/subject.ts'
 import {CacheQuestioned, CacheQuestions, type LoggedQuestion} from '../schema/cache-evaluation.ts'
 import type {EndpointName} from '../schema/endpoints.ts'
 import {ownHeaders} from '../schema/headers.ts'
-import type {PrincipalKind} from '../schema/principal.ts'
 import type {ReplayedRow} from '../store/logs-for-replay.ts'
 import type {WorkspacesTable} from '../store/tables/identity.ts'
 import type {LogBodiesTable} from '../store/tables/traffic.ts'
+import {evaluationPayer} from './cache-payer.ts'
 import {type LoggedPrompt, loggedPrompts} from './cache-prompts.ts'
 import {loggedAnswer} from './logged-answers.ts'
 import {type OperationCall, operation} from './operation.ts'
-import type {Actor, TextDescriber} from './services.ts'
+import type {EvaluationPayer, TextDescriber} from './services.ts'
 import {workspaceOf} from './tenancy.ts'
 
 /** Logged calls as the semantic cache compares them: who has them can evaluate thresholds and gates elsewhere. */
@@ -27,6 +24,7 @@ export const cacheQuestions = [
     summary: 'Describe logged calls as the semantic cache compares them, a page at a time; no model is called',
     scopes: ['logs.view'],
     only_reads: true,
+    refuses: [412, 429],
     body: CacheQuestions,
     reply: CacheQuestioned,
     handle: questioned,
@@ -39,21 +37,27 @@ const AT_A_TIME = 8
 type Described = z.input<typeof CacheQuestioned>
 
 async function questioned(call: OperationCall<undefined, undefined, typeof CacheQuestions>): Promise<Described> {
-  const {app, actor} = call
+  const {app} = call
   const workspace = await workspaceOf(call, call.body.workspace_id)
   const describer = (await app.cache?.describer()) ?? null
   const ignores_system = app.settings.semantic_cache_ignore_system_prompt
   const {prompts, ...page} = await loggedPrompts(call, workspace, call.body, {ignores_system})
   const embeddings = {requests: 0, cost_usd: 0}
-  const payer = payerOf(actor, workspace, nanousd => {
-    embeddings.requests++
-    embeddings.cost_usd += nanousd / NANOUSD
+  const refusals: unknown[] = []
+  const payer = await evaluationPayer(call, workspace, {
+    onRefused: refusal => void refusals.push(refusal),
+    onCost(nanousd) {
+      embeddings.requests++
+      embeddings.cost_usd += nanousd / NANOUSD
+    },
   })
   const data: LoggedQuestion[] = []
   let not_embedded = 0
   for (let at = 0; at < prompts.length; at += AT_A_TIME) {
     const some = prompts.slice(at, at + AT_A_TIME)
     const found = await Promise.all(some.map(each => describer && describe(each, describer, {payer, workspace})))
+    // with what is left of a limit the rest could not be embedded either
+    if (refusals.length > 0) throw refusals[0]
     for (const question of found) {
       if (question) data.push(question)
       else not_embedded++
@@ -75,7 +79,7 @@ async function questioned(call: OperationCall<undefined, undefined, typeof Cache
 const NANOUSD = 1e9
 
 interface Place {
-  readonly payer: EmbeddingPayer
+  readonly payer: EvaluationPayer
   readonly workspace: WorkspacesTable
 }
 
@@ -142,19 +146,3 @@ async function digestsOf({endpoint}: ReplayedRow, bodies: LogBodiesTable): Promi
   const is_whole = isWholeAnswer(answer.endpoint ?? (endpoint as EndpointName), answer.body)
   return is_whole ? answerDigests(answer.body) : null
 }
-
-/** The caller of the operation, whatever it is. */
-function payerOf(actor: Actor, workspace: WorkspacesTable, onCost: (nanousd: number) => void): EmbeddingPayer {
-  const {subject} = actor
-  return {
-    organisation_id: workspace.organisation_id,
-    workspace_id: workspace.id,
-    principal: {kind: PRINCIPALS[subject.kind] ?? 'api_key', id: subject.id ?? 'operator'},
-    user_id: userOf(subject),
-    trace: {trace_id: newId(), span_id: newSpanId()},
-    counter_keys: [],
-    onCost,
-  }
-}
-
-const PRINCIPALS: Readonly<Partial<Record<string, PrincipalKind>>> = {token: 'token', user: 'session'}

@@ -45,7 +45,7 @@ export const cache = [
     audit: {resource: 'cache', action: 'delete'},
     body: CacheClear,
     reply: CacheCleared,
-    handle: cleared,
+    handle: clear,
   }),
 ] as const
 
@@ -58,19 +58,28 @@ async function listed(call: OperationCall<undefined, typeof CacheQuery>) {
   return list(rows, view)
 }
 
-async function cleared(call: OperationCall<undefined, undefined, typeof CacheClear>) {
+async function clear(call: OperationCall<undefined, undefined, typeof CacheClear>) {
   const {body, app} = call
   const port = portOf(call)
   const {filter, workspace_id} = await meantBy(call, body)
   call.auditTarget(filter.digest ?? 'entries', workspace_id)
   const gone: Record<CacheKind, number> = {simple: 0, semantic: 0}
-  for (const kind of kindsOf(body)) gone[kind] = await port.clear(kind, filter)
-  // the revision makes other processes drop their copies
-  await app.store.write(async db => {
-    await bumpRevisions(db, ['answers'])
+  const cleared = async (status: number) => {
     const note = {simple: String(gone.simple), semantic: String(gone.semantic)}
-    await call.auditOutcome(db, {status: 200, note})
-  })
+    await app.store.write(async db => {
+      // the revision makes other processes drop their copies
+      await bumpRevisions(db, ['answers'])
+      await call.auditOutcome(db, {status, note})
+    })
+  }
+  try {
+    for (const kind of kindsOf(body)) gone[kind] = await port.clear(kind, filter)
+  } catch (fault) {
+    // a part of them may be gone
+    await cleared(fault instanceof Refusal ? fault.status : 500)
+    throw fault
+  }
+  await cleared(200)
   return {object: 'cache_cleared' as const, ...gone}
 }
 
@@ -87,12 +96,12 @@ interface Narrowed {
   readonly workspace_id?: string | undefined
 }
 
-/** Entries of the workspace that is meant, else of all that the caller reaches. */
+/** Entries of the workspace that is meant, which may be archived, else of all that the caller reaches. */
 async function meantBy(
   call: CallerScope,
   {digest, model, namespace, workspace_id}: Narrowed,
 ): Promise<{readonly filter: KeptFilter; readonly workspace_id: string | null}> {
-  const workspace = await namedWorkspace(call, workspace_id)
+  const workspace = await namedWorkspace(call, workspace_id, {archived: true})
   const workspace_ids = workspace ? [workspace.id] : await workspaceIds(call.db, call.actor.organisation_id)
   const marks = {
     ...(model !== undefined && {model: markOf(model) ?? ''}),

@@ -75,7 +75,7 @@ interface Described<P extends Shape, Q extends Shape, R extends z.ZodType> {
   /** Texts of its path and body may hold NUL characters: the database never gets them. */
   readonly takes_nul?: true
   /** Statuses of refusals beside those that its scopes, parameters and body bring. */
-  readonly refuses?: readonly (401 | 409 | 429)[]
+  readonly refuses?: readonly (401 | 409 | 412 | 429)[]
   /** Its other forms, for clients that were written for other servers. */
   readonly compatibility?: Compatibility
   /** Loads what this operation alone needs; awaited before its transaction, in which nothing but the database is. */

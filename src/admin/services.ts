@@ -10,7 +10,7 @@ import type {LdapDirectories} from '../identity/ldap/directory.ts'
 import type {OidcProviders} from '../identity/oidc/provider.ts'
 import type {SamlProviders} from '../identity/saml/providers.ts'
 import type {SignInNeeds} from '../identity/sign-in-needs.ts'
-import type {Limits} from '../limits/index.ts'
+import type {EntityLimit, Limits} from '../limits/index.ts'
 import type {LookForTxt} from '../ports/dns/txt.ts'
 import type {LetterFacts} from '../ports/mail/mail-templates.ts'
 import type {Pricing} from '../pricing/open.ts'
@@ -73,6 +73,14 @@ export interface CachePort {
   describer(): Promise<TextDescriber | null>
 }
 
+/** The caller that an evaluation is charged to. */
+export interface EvaluationPayer extends EmbeddingPayer {
+  /** Its limits and those of its workspace: each request for an embedding needs room in all of them. */
+  readonly limits: readonly (EntityLimit & {readonly organisation_id: string})[]
+  /** Called with the refusal of a request that did not leave. */
+  readonly onRefused: (refusal: unknown) => void
+}
+
 /** Describes texts as the semantic cache compares them. */
 export interface TextDescriber {
   readonly embedder: string
@@ -80,7 +88,7 @@ export interface TextDescriber {
   readonly threshold: number
   readonly gate: GateMode
   /** Null for a text that is not compared. */
-  describe(text: string, payer: EmbeddingPayer): Promise<DescribedText | null>
+  describe(text: string, payer: EvaluationPayer): Promise<DescribedText | null>
 }
 
 /** The services of the administration. Narrow on purpose: the composition root gives it. */

@@ -1,12 +1,14 @@
 import {setImmediate as turn} from 'node:timers/promises'
-import type {CachePort, TextDescriber} from '../admin/services.ts'
+import type {CachePort, EvaluationPayer, TextDescriber} from '../admin/services.ts'
 import {Refusal} from '../base/errors.ts'
 import type {Seal} from '../base/seal.ts'
+import type {EmbeddingPayer} from '../cache/semantic/embedder.ts'
 import {featuresKey} from '../cache/semantic/features-key.ts'
 import type {SemanticCache} from '../cache/semantic/semantic-cache.ts'
 import type {KeptAnswers} from '../ports/cache/index.ts'
 import {type OpenedCache, openCache} from '../ports/cache/open.ts'
 import {paidEmbedding} from '../proxy/records/embedding.ts'
+import {admitEmbedding} from '../proxy/records/embedding-admission.ts'
 import type {ProxyServices} from '../proxy/services.ts'
 import type {KeptFilter} from '../schema/cache.ts'
 import type {Settings} from '../settings/index.ts'
@@ -17,21 +19,25 @@ import {semanticTable} from '../store/semantic-entries.ts'
 
 export interface ServedCacheParts {
   readonly cache: OpenedCache
-  /** The database that has the vectors. */
-  readonly db: Db
-  readonly now: () => number
+  /** Entries by which other words find answers. */
+  readonly likenesses: KeptAnswers
+  /** Waits until what calls had kept for other words is written. */
+  readonly settled: () => Promise<void>
   readonly services: ProxyServices
 }
 
 /** The cache of a gateway that serves. */
-export function servedCachePort({cache, db, now, services}: ServedCacheParts): CachePort {
-  const entries = entriesOf(cache.kept, db, now)
+export function servedCachePort({cache, likenesses, settled, services}: ServedCacheParts): CachePort {
+  const entries = entriesOf(cache.kept, likenesses)
   return {
     ...entries,
     async clear(kind, filter) {
-      const cleared = await entries.clear(kind, filter)
-      cache.drop()
-      return cleared
+      if (kind === 'semantic') await settled() // what waits to be written would come back
+      try {
+        return await entries.clear(kind, filter)
+      } finally {
+        cache.drop()
+      }
     },
     describer: async () => describerOf(await services.semantic(), services),
   }
@@ -44,9 +50,25 @@ function describerOf(semantic: SemanticCache, services: ProxyServices): TextDesc
       embedder: embedder.name,
       threshold: semantic.threshold(null),
       gate,
-      describe: (text, payer) => semantic.describe(text, paidEmbedding(payer, embedder.service, text, services)),
+      describe: (text, payer) =>
+        semantic.describe(text, paidEmbedding(admitted(payer, services), embedder.service, text, services)),
     }
   )
+}
+
+/** No call was admitted for these requests: each is admitted itself. */
+function admitted({limits, onRefused, ...payer}: EvaluationPayer, services: ProxyServices): EmbeddingPayer {
+  return {
+    ...payer,
+    async admit(id, first) {
+      try {
+        return await admitEmbedding(limits, {id, first}, services)
+      } catch (refusal) {
+        onRefused(refusal)
+        throw refusal
+      }
+    },
+  }
 }
 
 export interface CacheBesideParts {
@@ -61,8 +83,8 @@ export interface CacheBesideParts {
 export function cachePortBeside(parts: CacheBesideParts): CachePort {
   const {settings, seal} = parts
   return {
-    list: (kind, filter, page) => beside(parts, {total: 0, rows: []}, entries => entries.list(kind, filter, page)),
-    clear: (kind, filter) => beside(parts, 0, entries => entries.clear(kind, filter)),
+    list: (kind, filter, page) => beside(parts, entries => entries.list(kind, filter, page)),
+    clear: (kind, filter) => beside(parts, entries => entries.clear(kind, filter)),
     async describer() {
       const {semantic_cache_embedder: kind, semantic_cache_gate: gate} = settings
       if (kind === 'none') return null
@@ -81,36 +103,57 @@ const PAID = 'the request: vectors of a service are charged by a gateway that ru
 
 type Entries = Pick<CachePort, 'list' | 'clear'>
 
-/** `none` where nothing is kept. */
-async function beside<T>(parts: CacheBesideParts, none: T, work: (entries: Entries) => Promise<T>): Promise<T> {
+/** Without a file of the cache only that is there which is kept elsewhere. */
+async function beside<T>(parts: CacheBesideParts, work: (entries: Entries) => Promise<T>): Promise<T> {
   const {settings, store, store_options, now} = parts
-  const file = store_options.kind === 'sqlite' ? openCacheBeside(store_options) : null
-  if (store_options.kind === 'sqlite' && !file) return none
+  const stack = new AsyncDisposableStack()
   try {
-    const db = file?.db ?? store.db
+    const file = store_options.kind === 'sqlite' ? openCacheBeside(store_options) : null
+    if (file) stack.defer(() => file.close())
+    const db = store_options.kind === 'sqlite' ? file?.db : store.db
     const cache = await openCache({
       now,
       redis_url: settings.redis_url,
       silence_ms: settings.db_query_timeout_ms,
-      table: cacheTable(db),
+      table: db ? cacheTable(db) : null,
       is_shared: true,
       onFault: () => undefined, // what the administration asks for rejects
     })
-    try {
-      return await work(entriesOf(cache.kept, db, now))
-    } finally {
-      await cache.close()
-    }
+    stack.defer(() => cache.close())
+    return await work(entriesOf(cache.kept, await likenessesBeside(parts, db, stack)))
   } finally {
-    await file?.close()
+    await stack.disposeAsync()
   }
 }
 
-function entriesOf(kept: KeptAnswers, db: Db, now: () => number): Entries {
-  const likenesses = semanticTable(db)
+async function likenessesBeside(
+  {settings, seal, now}: CacheBesideParts,
+  db: Db | undefined,
+  stack: AsyncDisposableStack,
+): Promise<KeptAnswers> {
+  if (settings.vector_store === undefined) return db ? likenessesIn(db, now) : NOTHING_KEPT
+  const {vectorStoreBeside} = await import('./vector-store.ts')
+  const {kept, close} = vectorStoreBeside({settings, seal, now})
+  stack.defer(close)
+  return kept
+}
+
+const NOTHING_KEPT: KeptAnswers = {list: async () => ({total: 0, rows: []}), clear: async () => 0}
+
+function entriesOf(answers: KeptAnswers, likenesses: KeptAnswers): Entries {
+  const of = {simple: answers, semantic: likenesses}
   return {
-    list: (kind, filter, page) => (kind === 'simple' ? kept.list(filter, page) : likenesses.list(filter, now(), page)),
-    clear: (kind, filter) => (kind === 'simple' ? kept.clear(filter) : clearAll(likenesses, filter)),
+    list: (kind, filter, page) => of[kind].list(filter, page),
+    clear: (kind, filter) => of[kind].clear(filter),
+  }
+}
+
+/** Entries by which other words find answers, where the database has them. */
+export function likenessesIn(db: Db, now: () => number): KeptAnswers {
+  const table = semanticTable(db)
+  return {
+    list: (filter, page) => table.list(filter, now(), page),
+    clear: filter => clearAll(table, filter),
   }
 }
 

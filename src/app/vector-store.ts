@@ -12,7 +12,9 @@ import {pineconeWire} from '../cache/vector-stores/pinecone.ts'
 import {qdrantWire} from '../cache/vector-stores/qdrant.ts'
 import {RemoteVectors, type VectorStoreWork} from '../cache/vector-stores/remote-vectors.ts'
 import type {StoreWire} from '../cache/vector-stores/wire.ts'
+import type {KeptAnswers} from '../ports/cache/index.ts'
 import {type Settings, SettingsFault} from '../settings/index.ts'
+import {openEgress} from './egress.ts'
 
 export interface VectorStoreParts {
   readonly settings: Settings
@@ -60,6 +62,36 @@ export async function openVectorStore({settings, seal, egress, log, now, registr
     throw new SettingsFault([`VECTOR_STORE=${store} cannot be used: ${fault.message}.`])
   }
   return vectors
+}
+
+/** The same store for one command beside a gateway: its faults are those of the command. */
+export function vectorStoreBeside({settings, seal, now}: Pick<VectorStoreParts, 'settings' | 'seal' | 'now'>) {
+  const egress = openEgress(settings)
+  const nothing = () => undefined
+  const vectors = new RemoteVectors({
+    wire: wireOf(settings, openStoreCall(egress)),
+    ...{seal, now, onEvent: nothing, onDown: nothing, onUp: nothing},
+    timeout_ms: settings.vector_store_timeout_ms,
+  })
+  return {
+    kept: listedVectors(vectors),
+    async close() {
+      await vectors.close()
+      await egress.destroy()
+    },
+  }
+}
+
+/** Entries of a vector store as the administration lists and clears them: a fault of the store refuses that. */
+export function listedVectors(vectors: KeptAnswers): KeptAnswers {
+  const refused = (fault: unknown): never => {
+    if (!(fault instanceof VectorStoreFault)) throw fault
+    throw new Refusal('vector_store.failed', {reason: fault.message}, {cause: fault})
+  }
+  return {
+    list: (filter, page) => vectors.list(filter, page).catch(refused),
+    clear: filter => vectors.clear(filter).catch(refused),
+  }
 }
 
 function wireOf(settings: Settings, open: OpenStoreCall): StoreWire {

@@ -26,6 +26,8 @@ export interface CacheLookup {
    * ends with that.
    */
   store(entry: CacheEntry, most_ms?: number): void
+  /** Gives an answer to all that wait, and keeps nothing. */
+  give(entry: CacheEntry): void
   /** There is no answer of the provider. */
   fail(): void
   /** The provider's answer is good, and may not be kept. */
@@ -66,6 +68,7 @@ export function lookUp(
       followed: false,
       follows: false,
       store: () => undefined,
+      give: () => undefined,
       fail: () => undefined,
       decline: () => undefined,
       passLead: () => undefined,
@@ -109,6 +112,7 @@ export function lookUp(
       void Promise.resolve(on.cache.set(key, entry, Math.min(max_age_ms, most_ms))).catch(() => undefined)
       participation.complete(entry)
     },
+    give: entry => participation.complete(entry),
     fail: () => participation.fail(),
     decline: () => participation.decline(),
     passLead: () => participation.passLead(),

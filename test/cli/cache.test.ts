@@ -4,10 +4,12 @@ import {tmpdir} from 'node:os'
 import {join} from 'node:path'
 import {afterAll, beforeAll, describe, expect, test} from 'vitest'
 import {evaluated} from '../../cli/cache-evaluation.ts'
+import {BUILTIN_DIMENSIONS} from '../../src/cache/semantic/builtin-embedder.ts'
 import {unitVector, vectorBytes} from '../../src/cache/semantic/vector.ts'
 import type {LoggedQuestion} from '../../src/schema/cache-evaluation.ts'
 import {ADMIN_KEY, startGateway, type TestGateway, WORKSPACE_KEY} from '../support/gateway.ts'
 import {chatReply, type FakeProvider, fakeProvider} from '../support/provider.ts'
+import {API_KEY, openTwin, PRODUCTS} from '../support/vector-stores/open.ts'
 import {run} from './support.ts'
 
 describe('an evaluation', () => {
@@ -222,5 +224,35 @@ test('on a data directory without a gateway there is nothing to list, and what i
   await expect.poll(status, {timeout: 5_000}).toBe('MISS')
   await gateway.close()
   expect(JSON.parse((await command('cache', 'clear', '--all')).stdout)).toMatchObject({simple: 1})
+  rmSync(folder, {recursive: true})
+})
+
+test.each(PRODUCTS)('on a data directory, entries in a twin of %s are listed and cleared', async product => {
+  const folder = mkdtempSync(join(tmpdir(), 'gateway-cache-'))
+  const twin = await openTwin(product, BUILTIN_DIMENSIONS)
+  const shared = {TRUSTED_CUSTOM_HOSTS: '127.0.0.1', ...twin.settings}
+  const keys = {GATEWAY_BOOTSTRAP_ADMIN_KEY: ADMIN_KEY, GATEWAY_BOOTSTRAP_WORKSPACE_KEY: WORKSPACE_KEY}
+  const env = {GATEWAY_DATA_DIR: folder, ...keys, ...shared}
+  const command = (...argv: string[]) => run([...argv, '--json'], {env, now_ms: Date.now()})
+  await run(['init'], {env})
+  const gateway = await startGateway(shared, {folder})
+  const reply = await gateway.chat(
+    {model: 'echo', messages: [{role: 'user', content: 'Who wrote Faust?'}]},
+    {'x-gateway-config': JSON.stringify({provider: '@demo', cache: {mode: 'semantic'}})},
+  )
+  await reply.text()
+  await expect.poll(() => twin.entries().length, {timeout: 5_000}).toBe(1)
+  const {total, data} = JSON.parse((await command('cache', 'show', '--kind', 'semantic')).stdout)
+  expect([total, data[0]]).toMatchObject([1, {kind: 'semantic', model: 'echo'}])
+  twin.answers((_, response) => response.writeHead(500).end('{}'))
+  const failed = await command('cache', 'show')
+  expect(failed.code).not.toBe(0)
+  expect(failed.stdout + failed.stderr).toContain('The vector store cannot be read or cleared now: it answered 500.')
+  expect(failed.stdout + failed.stderr).not.toContain(API_KEY)
+  twin.answers(null)
+  expect(JSON.parse((await command('cache', 'clear', '--all')).stdout)).toMatchObject({simple: 1, semantic: 1})
+  expect(twin.entries()).toEqual([])
+  await gateway.close()
+  await twin.close()
   rmSync(folder, {recursive: true})
 })

@@ -374,6 +374,8 @@ describe('with other settings', () => {
     expect(await statusOf(ASKED, asPersona('Be a pirate.', ASKED))).toBe('SEMANTIC MISS')
     await settled()
     expect(await statusOf(ASKED, asPersona('Be a king.', ASKED))).toBe('SEMANTIC HIT')
+    // no copy is left behind, which would be found when system prompts part answers again
+    expect(await statusOf(ASKED, asPersona('Be a king.', ASKED))).toBe('SEMANTIC HIT')
     expect(await statusOf(PARAPHRASE)).toBe('SEMANTIC HIT')
     expect(await statusOf(SECOND, {temperature: 0.5})).toBe('SEMANTIC MISS')
     expect(provider.received).toHaveLength(2)

@@ -133,6 +133,41 @@ describe.each(PRODUCTS)('vectors in a twin of %s', product => {
     expect(twin.received).toHaveLength(before)
   })
 
+  test('entries are listed and cleared by operations; a store that fails refuses, and what went is noted', async () => {
+    const gateway = await start()
+    await ask(gateway, ASKED, {}, {'x-gateway-cache-namespace': 'faq'})
+    now_ms += 1_000
+    await ask(gateway, 'How high is the highest mountain?')
+    await kept(2)
+    type Listed = {total: number; data: {kind: string; model: string; namespace: string | null; log_id: string}[]}
+    const listed = (query = '') => gateway.admin<Listed>('GET', `/cache/entries?page_size=10${query}`)
+    const logs = (await gateway.logs()).map(({id}) => id)
+    const {total, data} = await listed('&kind=semantic')
+    expect(total).toBe(2)
+    expect(data).toMatchObject([
+      {kind: 'semantic', model: 'gpt-4o-mini', namespace: null, log_id: logs[0]},
+      {kind: 'semantic', model: 'gpt-4o-mini', namespace: 'faq', log_id: logs[1]},
+    ])
+    expect((await listed()).total).toBe(4)
+    const clear = (body: object) => gateway.app.inject({method: 'POST', url: '/v1/cache/clear', body})
+    expect((await clear({namespace: 'faq'})).body).toMatchObject({simple: 1, semantic: 1})
+    expect(await statusOf(gateway, PARAPHRASE, {}, {'x-gateway-cache-namespace': 'faq'})).toBe('SEMANTIC MISS')
+    twin.answers((_, response) => response.writeHead(500).end('{}'))
+    const refused = await clear({})
+    expect(refused.status).toBe(503)
+    expect(JSON.stringify(refused.body)).toContain('The vector store cannot be read or cleared now: it answered 500.')
+    expect(JSON.stringify(refused.body)).not.toContain(API_KEY)
+    type Audited = {records: {response_status_code: number}[]}
+    const [start_time, end_time] = [-86_400_000, 86_400_000].map(ms => new Date(now_ms + ms).toISOString())
+    const path = `/audit-logs?start_time=${start_time}&end_time=${end_time}&resource_type=cache`
+    const {records} = await gateway.admin<Audited>('GET', path)
+    expect(records.map(row => row.response_status_code).sort()).toEqual([200, 503])
+    twin.answers(null)
+    // the answers are gone all the same, from the memory of the process as well
+    expect((await listed('&kind=simple')).total).toBe(0)
+    expect(await statusOf(gateway, ASKED, {}, {'x-gateway-cache-namespace': 'faq'})).toBe('SEMANTIC MISS')
+  })
+
   test('the start is refused where the store has vectors of another length, and not where it is down', async () => {
     const first = await start()
     await ask(first, ASKED)

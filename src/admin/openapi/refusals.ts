@@ -55,6 +55,10 @@ const REPLIES = {
       ['row.in_use', {object: 'integration', dependants: '2 providers', cure: 'Delete them first.'}],
     ],
   },
+  UsedUp: {
+    description: 'AB03: a budget that this would be charged to is used up.',
+    says: [['workspace.exhausted', {workspace: 'research', standing: '', hint: ''}]],
+  },
   TooLarge: {description: 'AB01: the body is too large.', says: [['body.too_large', {limit_mb: 64}]]},
   HeadTooLarge: {
     description: 'AB01: the request line and the headers are too large.',
@@ -82,6 +86,7 @@ const BY_STATUS: Readonly<Record<number, keyof typeof REPLIES>> = {
   403: 'Forbidden',
   404: 'NotFound',
   409: 'Conflict',
+  412: 'UsedUp',
   413: 'TooLarge',
   429: 'TooMany',
   431: 'HeadTooLarge',

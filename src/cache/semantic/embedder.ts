@@ -1,4 +1,5 @@
 import type {Principal} from '../../schema/principal.ts'
+import type {Spent} from '../../schema/spent.ts'
 import {aboutTokens} from './tokens.ts'
 
 /** The charge for one request to a service for embeddings. */
@@ -7,6 +8,16 @@ export interface EmbeddingCharge {
   begin(): Promise<void>
   /** It is over; `tokens` null: the service gave no count. Nothing was used where `status` is no 200. */
   end(end: {readonly status: number | null; readonly tokens: number | null; readonly error: string | null}): void
+}
+
+/** The claims on limits of one request for an embedding. It ends once. */
+export interface EmbeddingAdmission {
+  readonly counter_keys: readonly string[]
+  /** Those of them that a hold of the request took from. */
+  readonly held_keys: readonly string[]
+  settle(actual: Spent): void
+  /** It never left. */
+  release(): void
 }
 
 /** The caller that requests for embeddings are charged to. */
@@ -18,6 +29,11 @@ export interface EmbeddingPayer {
   readonly trace: {readonly trace_id: string; readonly span_id: string}
   /** Counters of limits that the cost is added to. */
   readonly counter_keys: readonly string[]
+  /**
+   * Admits a request that may use `first`, where no call was admitted for it. Rejects where a limit or a budget has no
+   * room; null: nothing limits it.
+   */
+  readonly admit?: (id: string, first: Spent) => Promise<EmbeddingAdmission | null>
   /** Called with the cost of each request that was answered. */
   readonly onCost?: (nanousd: number) => void
 }

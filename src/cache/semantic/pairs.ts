@@ -43,6 +43,9 @@ const IS_ABOUT_WRITING = /spell|grammar|capitali|capital letter|punctuat|transla
 /** Capitals and blanks say something in it. */
 const HAS_FORM = /["'`_/\\#<>{}[\]=|]|[a-z][A-Z]|--|\b[A-Z]{2,}\b|\n/
 
+/** The gate reads no longer text, and a hostile one would cost more than its length. */
+const MAX_CHARACTERS = 8 * 1024
+
 let opposites: ReadonlyMap<string, string> | undefined
 
 function oppositeOf(word: string): string | undefined {
@@ -60,6 +63,7 @@ function oppositeOf(word: string): string | undefined {
  * written. The same numbers of `random` make the same pairs.
  */
 export function pairsOf(text: string, random: Random): PromptPair[] {
+  if (text.length > MAX_CHARACTERS) return []
   return [...changed(text, random), ...rewritten(text)].filter(({a, b}) => a !== b)
 }
 
@@ -107,7 +111,7 @@ function rewritten(text: string): PromptPair[] {
   if (IS_ABOUT_WRITING.test(text)) return []
   const pairs: PromptPair[] = []
   const add = (kind: string, b: string) => pairs.push({kind, expected: 'hit', a: text, b})
-  add('punctuation', text.replace(/[.?!]+\s*$/, ''))
+  add('punctuation', withoutEnd(text))
   if (HAS_FORM.test(text)) return pairs
   add('spaces', `  ${text.replaceAll(' ', '  ')}\n`)
   add('case', text.charAt(0).toLowerCase() + text.slice(1))
@@ -115,6 +119,14 @@ function rewritten(text: string): PromptPair[] {
   add('thanks', behind(text, 'Thanks!'))
   for (const [whole, short] of CONTRACTIONS) add('contraction', text.replace(whole, short))
   return pairs
+}
+
+/** Without final punctuation, and the blanks behind it. */
+function withoutEnd(text: string): string {
+  const plain = text.trimEnd()
+  let end = plain.length
+  while (end > 0 && '.?!'.includes(plain.charAt(end - 1))) end--
+  return end === plain.length ? text : plain.slice(0, end)
 }
 
 const behind = (text: string, sentence: string) => `${text.trimEnd()} ${sentence}`

@@ -1,3 +1,4 @@
+import {after} from '../../base/delay.ts'
 import {isObject, parsed} from '../../base/json-object.ts'
 import type {AnswerMarks, Cache, FoundEntry} from '../../ports/cache/index.ts'
 import {isSameAnswer} from './agreement.ts'
@@ -146,11 +147,8 @@ export class SemanticCache {
         same.map(({id}) => id),
       )
       // else the other words would be answered with the old one still
-      try {
-        for (const {workspace_id, digest} of same) await answers.delete({workspace_id, digest})
-      } catch {
-        return // the answers that are left end in their time
-      }
+      const deleted = Promise.all(same.map(async ({workspace_id, digest}) => answers.delete({workspace_id, digest})))
+      if (!(await isDoneIn(FORGET_MS, deleted))) return // the answers that are left end in their time
     }
   }
 
@@ -178,6 +176,11 @@ export class SemanticCache {
     const agreement = isSameAnswer(found.body, answer) ? 'equal' : 'unknown'
     this.#options.onCompared?.(agreement)
     return agreement
+  }
+
+  /** Waits until what was kept and removed before is written. */
+  settled(): Promise<void> {
+    return this.#options.vectors.settled()
   }
 
   close(): Promise<void> {
@@ -212,6 +215,20 @@ export class SemanticCache {
       return 'version'
     }
   }
+}
+
+/** A store of answers that is silent holds up a refresh for no longer. */
+const FORGET_MS = 1_000
+
+/** False where it rejects, or takes longer. */
+async function isDoneIn(most_ms: number, work: Promise<unknown>): Promise<boolean> {
+  const {promise: late, resolve} = Promise.withResolvers<boolean>()
+  const cancel = after(most_ms, () => resolve(false))
+  const done = work.then(
+    () => true,
+    () => false,
+  )
+  return Promise.race([done, late]).finally(cancel)
 }
 
 /** Each round removes up to eight entries. */

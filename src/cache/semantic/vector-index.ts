@@ -138,8 +138,12 @@ export class VectorIndex implements VectorStore {
     if (this.#waiting < MAX_WAITING) this.#write(() => this.#options.table.delete(ids))
   }
 
-  async close(): Promise<void> {
+  async settled(): Promise<void> {
     await this.#writes
+  }
+
+  close(): Promise<void> {
+    return this.settled()
   }
 
   async #search(partition: string, vector: Float32Array): Promise<readonly SimilarEntry[]> {

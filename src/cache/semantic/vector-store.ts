@@ -38,6 +38,8 @@ export interface VectorStore {
   add(entry: NewSimilarEntry): void
   /** Forgets entries, some time after the call. Never throws. */
   remove(partition: string, ids: readonly number[]): void
+  /** Waits for what was added or removed before. */
+  settled(): Promise<void>
   /** Waits for what is to be written. */
   close(): Promise<void>
 }

@@ -6,6 +6,7 @@ import {
   dimensionsOf,
   type FoundPoint,
   isCosine,
+  type PointCursor,
   plainVector,
   type StoredPoint,
   type StoreWire,
@@ -42,7 +43,7 @@ export function milvusWire(call: StoreCall, collection: string): StoreWire {
     )
     const {code, data} = object(answer)
     if (status === 200 && DONE.has(code)) return data
-    if (GONE.has(code)) throw new VectorStoreFault('failed', 'its collection is not there')
+    if (GONE.has(code)) throw new VectorStoreFault('gone', 'its collection is not there')
     const with_code = typeof code === 'number' ? ` with code ${code}` : ''
     throw new VectorStoreFault('failed', `it answered ${status}${with_code}`)
   }
@@ -79,6 +80,19 @@ export function milvusWire(call: StoreCall, collection: string): StoreWire {
     },
     async delete(ids, signal) {
       await ask('entities/delete', {filter: anyOf(ids.map(String))}, signal)
+    },
+    async scan({from, most, now_ms}, signal) {
+      const alive = `${named('expires_at')} > ${now_ms}`
+      const after = from === null ? '' : ` and id > ${layout.has_text_ids ? `"${from}"` : from}`
+      const outputFields = ['id', ...(layout.is_nested ? ['metadata'] : ['workspace_id', 'entry'])]
+      const wanted = {filter: alive + after, limit: most, outputFields}
+      const rows = answeredList(await ask('entities/query', wanted, signal)).map(row => object(row))
+      const points = rows.map(row => {
+        const {workspace_id, entry} = membersOf(row, layout)
+        return {id: row.id, partition: workspace_id, sealed: entry}
+      })
+      // rows come in the order of their primary key
+      return {points, next: rows.length < most ? null : lastId(rows.at(-1)?.id, from)}
     },
     async prune(now_ms, most, signal) {
       const ended = `${named('expires_at')} <= ${now_ms}`
@@ -144,8 +158,20 @@ function rowOf({id, vector, partition, expires_at_ms, sealed}: StoredPoint, layo
   }
 }
 
-function foundPoint(row: Readonly<Record<string, unknown>>, {vector, is_nested}: MilvusLayout): FoundPoint {
+function foundPoint(row: Readonly<Record<string, unknown>>, layout: MilvusLayout): FoundPoint {
+  return {id: row.id, score: row.distance, sealed: membersOf(row, layout).entry, vector: row[layout.vector]}
+}
+
+/** The members of an entry; a field of JSON comes as an object or as its text. */
+function membersOf(row: Readonly<Record<string, unknown>>, {is_nested}: MilvusLayout) {
   const {metadata} = row
-  const nested = isObject(metadata) ? metadata : object(parsed(typeof metadata === 'string' ? metadata : ''))
-  return {id: row.id, score: row.distance, sealed: (is_nested ? nested : row).entry, vector: row[vector]}
+  if (!is_nested) return row
+  return isObject(metadata) ? metadata : object(parsed(typeof metadata === 'string' ? metadata : ''))
+}
+
+/** The id behind which the next page begins. Only digits get into the text of a filter: all ids of ours are such. */
+function lastId(id: unknown, before: PointCursor): PointCursor {
+  const last = String(id)
+  if (/^\d{1,16}$/.test(last) && last !== String(before)) return last
+  throw new VectorStoreFault('failed', 'its rows are not in the order of their ids, or have ids of others')
 }

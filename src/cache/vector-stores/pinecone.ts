@@ -2,12 +2,14 @@ import {readBaseUrl} from '../../base/egress/base-url.ts'
 import {isObject, object} from '../../base/json-object.ts'
 import {VectorStoreFault} from './fault.ts'
 import type {OpenStoreCall, StoreCall, StoreReply} from './http.ts'
-import {answeredList, dimensionsOf, isCosine, plainVector, type StoreWire} from './wire.ts'
+import {answeredList, dimensionsOf, isCosine, plainVector, pointCursor, type StoreWire} from './wire.ts'
 
 const API_VERSION = '2025-10'
 const CONTROL_PLANE = 'https://api.pinecone.io'
 /** Hosts of indexes; the credential goes to no other. */
 const DOMAIN = '.pinecone.io'
+/** Lists of points have their vectors too, whether they are wanted or not. */
+const MOST_LISTED = 40
 const INDEX_NAME = /^[a-z0-9](?:[a-z0-9-]{0,43}[a-z0-9])?$/
 
 export interface PineconePlace {
@@ -91,6 +93,18 @@ export function pineconeWire(open: OpenStoreCall, place: PineconePlace): StoreWi
       const reply = await ask('/vectors/delete', {namespace, ids: ids.map(String)}, signal)
       if (!isNoNamespace(reply)) answered(reply)
     },
+    async scan({from, most, now_ms}, signal) {
+      const page = {limit: Math.min(most, MOST_LISTED), ...(from !== null && {paginationToken: from})}
+      const wanted = {namespace, filter: {e: {$gt: now_ms}}, ...page}
+      const reply = await ask('/vectors/fetch_by_metadata', wanted, signal)
+      if (isNoNamespace(reply)) return {points: [], next: null}
+      const {vectors, pagination} = answered(reply)
+      const points = Object.entries(object(vectors)).map(([id, vector]) => {
+        const {p, s} = object(object(vector).metadata)
+        return {id, partition: p, sealed: s}
+      })
+      return {points, next: pointCursor(object(pagination).next)}
+    },
     async prune(now_ms, _, signal) {
       const reply = await ask('/vectors/delete', {namespace, filter: {e: {$lte: now_ms}}}, signal)
       if (!isNoNamespace(reply)) answered(reply)
@@ -105,8 +119,11 @@ function isNoNamespace({status, body}: StoreReply): boolean {
 }
 
 function answered({status, body}: StoreReply): Readonly<Record<string, unknown>> {
-  if (status === 404) throw new VectorStoreFault('failed', 'its index is not there')
+  if (status === 404) throw new VectorStoreFault('gone', 'its index is not there')
   if (status !== 200) throw new VectorStoreFault('failed', `it answered ${status}`)
   if (!isObject(body)) throw new VectorStoreFault('failed', 'its answer has another form')
-  return body
+  // answers have no code; errors do, and a proxy may send one with the status of an answer
+  const code = body.code ?? 0
+  if (code === 0) return body
+  throw new VectorStoreFault('failed', `it answered 200 with ${typeof code === 'number' ? `code ${code}` : 'an error'}`)
 }

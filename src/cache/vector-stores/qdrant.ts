@@ -1,7 +1,15 @@
 import {object} from '../../base/json-object.ts'
 import {VectorStoreFault} from './fault.ts'
 import type {StoreCall, StoreReply} from './http.ts'
-import {answeredList, dimensionsOf, type FoundPoint, isCosine, plainVector, type StoreWire} from './wire.ts'
+import {
+  answeredList,
+  dimensionsOf,
+  type FoundPoint,
+  isCosine,
+  plainVector,
+  pointCursor,
+  type StoreWire,
+} from './wire.ts'
 
 /** Members of a payload: the partition, and when the entry ends. Filters name them, so they are indexed. */
 const INDEXES = {p: 'keyword', e: 'integer'} as const
@@ -53,6 +61,17 @@ export function qdrantWire(call: StoreCall, collection: string): StoreWire {
     async delete(ids, signal) {
       await ask('POST', '/points/delete?wait=true', {points: ids}, signal)
     },
+    async scan({from, most, now_ms}, signal) {
+      const filter = {must: [{key: 'e', range: {gt: now_ms}}]}
+      const read = {filter, limit: most, with_payload: true, with_vector: false, ...(from !== null && {offset: from})}
+      const {points, next_page_offset} = object(await ask('POST', '/points/scroll', read, signal))
+      const listed = answeredList(points).map(point => {
+        const {id, payload} = object(point)
+        const {p, s} = object(payload)
+        return {id, partition: p, sealed: s}
+      })
+      return {points: listed, next: pointCursor(next_page_offset)}
+    },
     async prune(now_ms, most, signal) {
       const ended = {key: 'e', range: {lte: now_ms}}
       const read = {filter: {must: [ended]}, limit: most, with_payload: false, with_vector: false}
@@ -73,7 +92,7 @@ function foundPoint(point: unknown): FoundPoint {
 }
 
 function resultOf({status, body}: StoreReply): unknown {
-  if (status === 404) throw new VectorStoreFault('failed', 'its collection is not there')
+  if (status === 404) throw new VectorStoreFault('gone', 'its collection is not there')
   if (status !== 200) throw new VectorStoreFault('failed', `it answered ${status}`)
   const {result, status: outcome} = object(body)
   if (outcome !== 'ok' || result === undefined) throw new VectorStoreFault('failed', 'its answer has another form')

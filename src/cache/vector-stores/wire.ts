@@ -21,6 +21,28 @@ export interface FoundPoint {
   readonly vector: unknown
 }
 
+/** A point as a store lists it; nothing of it is checked. */
+export interface ListedPoint {
+  readonly id: unknown
+  readonly partition: unknown
+  readonly sealed: unknown
+}
+
+/** The place in a list of points from which the next page is read, as the store says it; null is its beginning. */
+export type PointCursor = string | number | null
+
+export interface PointPage {
+  readonly points: readonly ListedPoint[]
+  /** Null on the last page. */
+  readonly next: PointCursor
+}
+
+export interface PointScan {
+  readonly from: PointCursor
+  readonly most: number
+  readonly now_ms: number
+}
+
 export interface PointSearch {
   readonly partition: string
   readonly vector: Float32Array
@@ -46,6 +68,8 @@ export interface StoreWire {
   /** Writes points, each in place of the one with its id. */
   put(points: readonly StoredPoint[], signal: AbortSignal): Promise<void>
   delete(ids: readonly number[], signal: AbortSignal): Promise<void>
+  /** One page of the points that have not ended. Those of a page before may be deleted meanwhile. */
+  scan(scan: PointScan, signal: AbortSignal): Promise<PointPage>
   /**
    * Deletes points that have ended. The store compares their ends while it deletes: one that was written again
    * meanwhile stays. True: there may be more.
@@ -75,6 +99,11 @@ export function isCosine(metric: unknown): boolean {
 export function answeredList(value: unknown): readonly unknown[] {
   if (Array.isArray(value)) return value
   throw new VectorStoreFault('failed', 'its answer has another form')
+}
+
+/** The place of the next page; null for anything that is none. */
+export function pointCursor(stated: unknown): PointCursor {
+  return (typeof stated === 'string' && stated !== '') || typeof stated === 'number' ? stated : null
 }
 
 /** The length of vectors that a store states; it is the text of a number in some. */

@@ -44,13 +44,18 @@ export class WriteQueue {
     this.#working ??= this.#work()
   }
 
-  /** Takes no more, and waits for what is there. */
-  async close(most_ms: number): Promise<void> {
-    this.#is_closed = true
+  /** Waits for what is there, `most_ms` at most. */
+  async settled(most_ms: number): Promise<void> {
     const {promise: late, resolve} = Promise.withResolvers<void>()
     const cancel = this.#options.after(most_ms, resolve)
     await Promise.race([this.#working, late])
     cancel()
+  }
+
+  /** Takes no more, and waits for what is there. */
+  async close(most_ms: number): Promise<void> {
+    this.#is_closed = true
+    await this.settled(most_ms)
     this.#drop(this.#waiting.splice(0))
   }
 

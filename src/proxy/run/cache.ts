@@ -132,6 +132,11 @@ export class CacheParticipant implements CacheListener, ResponseSink {
     this.#lookup.store(entry, most_ms)
   }
 
+  /** The same of an answer that is not kept for this request. */
+  give(entry: CacheEntry): void {
+    this.#lookup.give(entry)
+  }
+
   /** No answer comes. */
   fail(): void {
     this.#lookup.fail()

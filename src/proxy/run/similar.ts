@@ -29,8 +29,10 @@ export async function serveSimilar(run: TargetRun): Promise<StageResult> {
   const similar = {similarity: Math.round(found.similarity * 10_000) / 10_000, log_id: found.log_id}
   const route = {...run.route, cache_status: 'SEMANTIC HIT' as const, similar: {...similar, served: true}}
   if (!serveHit(call, target, route, found.answer, services)) return undefined
+  // it may answer another system prompt: a copy would still be found when those part answers again
+  if (services.settings.semantic_cache_ignore_system_prompt) cache?.give(found.answer)
   // for the next who asks in the same words, and for those that wait; it ends when the answer ends
-  cache?.copy(found.answer, found.ends_at_ms - services.now())
+  else cache?.copy(found.answer, found.ends_at_ms - services.now())
   run.cache = null
   run.release()
   return 'done'

@@ -37,3 +37,12 @@ test('a line of code is changed within its block, and a block has no pairs of bl
   expect(pairs.find(({kind}) => kind === 'code')!.b).toContain('```js\nlet a = 2\nlet b = 2\n```')
   expect(pairs.map(({kind}) => kind)).not.toContain('spaces')
 })
+
+test('a hostile text costs about its length, and none is longer than the gate reads', () => {
+  const began = performance.now()
+  for (const part of ['!', '. ', '```', '\n', '1']) {
+    expect(pairsOf(`${part.repeat(300_000)}x`, seeded('1'))).toEqual([])
+    pairsOf(`${part.repeat(2_000)}x`, seeded('1'))
+  }
+  expect(performance.now() - began).toBeLessThan(2_000)
+})

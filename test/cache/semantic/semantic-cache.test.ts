@@ -21,7 +21,7 @@ const ANSWER: FoundEntry = {body: Buffer.from('{}'), stored_at_ms: NOW_MS - 1_00
 /** A cache whose store gives these entries, and what it was bidden to write. */
 async function cacheOf(
   entries: readonly Partial<SimilarEntry>[],
-  {has_answer = true, fails = false, text = 'What is DNS?'} = {},
+  {has_answer = true, fails = false, is_silent = false, text = 'What is DNS?'} = {},
 ) {
   const removed: number[] = []
   const added: NewSimilarEntry[] = []
@@ -39,9 +39,16 @@ async function cacheOf(
       },
       add: each => void added.push(each),
       remove: (_, ids) => void removed.push(...ids),
+      settled: async () => undefined,
       close: async () => undefined,
     },
-    answers: {get: () => (has_answer ? ANSWER : undefined), delete: ({digest}) => void dropped.push(digest)},
+    answers: {
+      get: () => (has_answer ? ANSWER : undefined),
+      delete({digest}) {
+        dropped.push(digest)
+        if (is_silent) return new Promise<void>(() => undefined)
+      },
+    },
     features_key: Buffer.alloc(32),
     gate: 'strict',
     threshold: undefined,
@@ -119,6 +126,13 @@ test('SC15: a refresh removes all that is similar', async () => {
   await cache.forget(question, 0.8)
   expect(removed).toEqual([0, 2])
   expect(dropped).toEqual(['a', 'b'])
+})
+
+test('a refresh does not wait for a store of answers that is silent', async () => {
+  const {cache, question, dropped, removed} = await cacheOf([{digest: 'a'}, {digest: 'b'}], {is_silent: true})
+  await cache.forget(question, 0.8)
+  expect(dropped).toEqual(['a', 'b'])
+  expect(removed).toEqual([0, 1])
 })
 
 test('who asks for what is current gets no answer of an hour ago, whatever words it was stored under', async () => {

@@ -209,6 +209,22 @@ describe.each(PRODUCTS)('a twin of %s', product => {
     expect(await vectors.search('p', ONE)).toHaveLength(1)
   })
 
+  test('a deletion in a collection that is gone is done', async () => {
+    const {vectors, events, notices} = open()
+    await vectors.search('p', ONE)
+    twin.drop()
+    vectors.remove('p', [7])
+    await vectors.settled()
+    expect(requests(DELETES[product])).toBe(1)
+    expect([events, notices]).toEqual([{}, []])
+  })
+
+  test('the end of a process is waited for once, by whichever part ends it', async () => {
+    const {vectors} = open()
+    expect(vectors.close()).toBe(vectors.close())
+    await vectors.close()
+  })
+
   test('1,000 writes wait for a store that is silent, and no more; the end of the process does not wait', async () => {
     const {vectors, events, notices, expire} = open()
     await vectors.search('p', ONE)

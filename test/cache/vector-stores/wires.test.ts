@@ -81,6 +81,39 @@ describe('Qdrant', () => {
     await open(other).vectors.open(null)
   })
 
+  test('a collection that is made again with another metric meanwhile is no longer believed', async () => {
+    const twin = await started(qdrantTwin({api_key: API_KEY, collection: {size: 4}}))
+    let now_ms = 10_000
+    const {vectors, notices} = open(twin, {now: () => now_ms})
+    await vectors.open(4)
+    twin.drop()
+    const body = JSON.stringify({vectors: {size: 4, distance: 'Euclid'}})
+    await fetch(`${twin.url}/collections/${COLLECTION}`, {method: 'PUT', body, headers: {'api-key': API_KEY}})
+    for (const [field_name, field_schema] of [
+      ['p', 'keyword'],
+      ['e', 'integer'],
+    ]) {
+      const index = JSON.stringify({field_name, field_schema})
+      const path = `${twin.url}/collections/${COLLECTION}/index`
+      await fetch(path, {method: 'PUT', body: index, headers: {'api-key': API_KEY}})
+    }
+    now_ms += 60_001
+    vectors.add(newEntry('a', ONE))
+    await expect.poll(() => notices, {timeout: 5_000}).toEqual(['prune fails: its metric is not cosine'])
+    await expect(vectors.search('p', ONE)).rejects.toThrow('its metric is not cosine')
+  })
+
+  test('a store that does not describe its collection any more is searched as before', async () => {
+    const twin = await started(qdrantTwin({api_key: API_KEY}))
+    const {vectors, notices} = open(twin)
+    await vectors.open(4)
+    twin.answers((_, response) => response.writeHead(500).end('{}'), /gateway_semantic_cache$/)
+    vectors.add(newEntry('a', ONE))
+    await vectors.settled()
+    expect(await vectors.search('p', ONE)).toHaveLength(1)
+    expect(notices).toEqual([])
+  })
+
   test('where the length of vectors is not known at the start, the collection is made with the first one', async () => {
     const twin = await started(qdrantTwin({api_key: API_KEY}))
     const {vectors} = open(twin)

@@ -100,13 +100,7 @@ export async function milvusTwin({token, collection, done = 0}: MilvusTwinOption
       if (route === 'entities/delete') {
         for (const [key, point] of of.points.all) if (isMatch(point)) of.points.all.delete(key)
       } else if (!of.is_loaded) return wrong(101, 'collection not loaded')
-      else if (route === 'entities/query')
-        return ok(
-          of.points.seen
-            .filter(isMatch)
-            .slice(0, Number(body.limit))
-            .map(({id}) => ({id})),
-        )
+      else if (route === 'entities/query') return query(of, body, isMatch)
       else if (route === 'entities/search') return search(of, body, isMatch)
       else return {status: 404, body: '404 page not found'}
     }
@@ -134,6 +128,23 @@ export async function milvusTwin({token, collection, done = 0}: MilvusTwinOption
     for (const {[vector_field]: vector, id, metadata, ...rest} of rows)
       of.points.put({id: id as string, vector: vector as number[], members: (metadata ?? rest) as TwinPoint['members']})
     return ok({upsertCount: rows.length, upsertIds: ids})
+  }
+
+  /** Rows come in the order of their primary key. */
+  function query(
+    of: OpenedCollection,
+    body: Readonly<Record<string, unknown>>,
+    isMatch: (point: TwinPoint) => boolean,
+  ): TwinReply {
+    const outputs = body.outputFields as string[]
+    const rows = of.points.seen.filter(isMatch).toSorted((one, other) => (isBefore(one.id, other.id) ? -1 : 1))
+    return ok(
+      rows.slice(0, Number(body.limit)).map(({id, members}) => ({
+        id,
+        ...Object.fromEntries(outputs.filter(name => name in members).map(name => [name, members[name]])),
+        ...(outputs.includes('metadata') && {metadata: JSON.stringify(members)}),
+      })),
+    )
   }
 
   function search(
@@ -220,6 +231,10 @@ function dimensionsOf({fields}: MilvusCollection): number {
   return Number(params?.find(({key}) => key === 'dim')?.value)
 }
 
+/** Ids that are numbers, or texts. */
+const isBefore = (one: string | number, other: string | number) =>
+  typeof one === 'number' && typeof other === 'number' ? one < other : String(one) < String(other)
+
 /** A filter of the forms that the gateway has; null for any other text. */
 function filterOf(text: string): ((point: TwinPoint) => boolean) | null {
   const clauses = text.split(' and ').map(clause => {
@@ -228,6 +243,9 @@ function filterOf(text: string): ((point: TwinPoint) => boolean) | null {
       const listed = ids.split(',').map(id => id.replaceAll('"', ''))
       return ({id}: TwinPoint) => listed.includes(String(id))
     }
+    const [, behind, behind_number] = /^id > (?:"(\d+)"|(\d+))$/.exec(clause) ?? []
+    if (behind !== undefined) return ({id}: TwinPoint) => isBefore(behind, String(id))
+    if (behind_number !== undefined) return ({id}: TwinPoint) => isBefore(Number(behind_number), Number(id))
     const [, nested, plain, sign, value, number] =
       /^(?:metadata\["(\w+)"\]|(\w+)) (==|>|<=) (?:"([0-9a-f]*)"|(\d+))$/.exec(clause) ?? []
     const name = nested ?? plain

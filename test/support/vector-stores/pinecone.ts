@@ -72,6 +72,8 @@ export async function pineconeTwin(options: PineconeTwinOptions = {}): Promise<S
     switch (path) {
       case '/query':
         return query(points, filter ?? {}, body)
+      case '/vectors/fetch_by_metadata':
+        return points ? listed(points, body) : wrong(404, 5, 'Namespace not found')
       case '/vectors/upsert':
         return upsert(namespace, body.vectors as {id: unknown; values: number[]; metadata: TwinPoint['members']}[])
       case '/vectors/delete': {
@@ -100,6 +102,18 @@ export async function pineconeTwin(options: PineconeTwinOptions = {}): Promise<S
       ...(body.includeMetadata === true && {metadata: point.members}),
     }))
     return {body: {matches, namespace: body.namespace, usage: {readUnits: 1}}}
+  }
+
+  /** Its lists are pages in an order of its own, and have the vectors. */
+  function listed({seen}: TwinPoints, body: Readonly<Record<string, unknown>>): TwinReply {
+    const behind = String(body.paginationToken ?? '')
+    const matching = seen
+      .filter(point => isMatch(point, body.filter as Filter) && String(point.id) > behind)
+      .toSorted((one, other) => (String(one.id) < String(other.id) ? -1 : 1))
+    const page = matching.slice(0, Number(body.limit))
+    const vectors = page.map(({id, vector, members}) => [id, {id, values: vector, metadata: members}] as const)
+    const next = page.length < matching.length ? {pagination: {next: String(page.at(-1)?.id)}} : {}
+    return {body: {vectors: Object.fromEntries(vectors), namespace: body.namespace, usage: {readUnits: 1}, ...next}}
   }
 
   function upsert(

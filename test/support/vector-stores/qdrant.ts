@@ -83,8 +83,14 @@ export async function qdrantTwin({api_key, collection}: QdrantTwinOptions = {}):
       case 'POST /points/query':
         return search(found, body, must)
       case 'POST /points/scroll': {
-        const matching = found.points.seen.filter(point => isMatch(point, must)).slice(0, Number(body.limit))
-        return ok({points: matching.map(({id}) => ({id})), next_page_offset: null})
+        const [from, limit] = [Number(body.offset ?? 0), Number(body.limit)]
+        const matching = found.points.seen
+          .filter(point => isMatch(point, must) && Number(point.id) >= from)
+          .toSorted((one, other) => Number(one.id) - Number(other.id))
+        const points = matching
+          .slice(0, limit)
+          .map(({id, members}) => ({id, ...(body.with_payload === true && {payload: members})}))
+        return ok({points, next_page_offset: matching[limit]?.id ?? null})
       }
       case 'POST /points/delete': {
         const ids = body.points as readonly unknown[] | undefined

@@ -33,8 +33,8 @@ export interface StoreTwin {
   behind(is_behind: boolean): void
   /** Answers searches with other scores. */
   scores(change: ((score: number) => unknown) | null): void
-  /** Answers all requests so, in place of the product; null: as the product again. */
-  answers(answer: Answer | null): void
+  /** Answers all requests so, or those whose path matches, in place of the product; null: as the product again. */
+  answers(answer: Answer | null, paths?: RegExp): void
   /** Refuses requests whose path matches, as for a key that may only read; null: none. */
   refuses(paths: RegExp | null): void
   /** Runs before the next request whose path has this in it. */
@@ -111,12 +111,13 @@ export function nearest(points: readonly TwinPoint[], vector: readonly number[],
 /** A server that answers with `handle`, and what tests can do to it. */
 export async function startTwin(handle: (request: Heard) => TwinReply) {
   let instead: Answer | null = null
+  let instead_at = /^/
   let refused: RegExp | null = null
   const hooks: {readonly part: string; readonly run: () => void}[] = []
   const server = await fakeProvider((request, response, message) => {
     const at = hooks.findIndex(({part}) => request.path.includes(part))
     if (at >= 0) hooks.splice(at, 1)[0]!.run()
-    if (instead) return instead(request, response, message)
+    if (instead && instead_at.test(request.path)) return instead(request, response, message)
     if (refused?.test(request.path)) return json(response, {message: 'it may only be read'}, 403)
     const {status = 200, body} = handle(request)
     if (typeof body === 'string') return response.writeHead(status, {'content-type': 'text/plain'}).end(body)
@@ -126,8 +127,9 @@ export async function startTwin(handle: (request: Heard) => TwinReply) {
     url: `http://127.0.0.1:${server.port}`,
     port: server.port,
     received: server.received,
-    answers(answer: Answer | null) {
+    answers(answer: Answer | null, paths = /^/) {
       instead = answer
+      instead_at = paths
     },
     refuses(paths: RegExp | null) {
       refused = paths

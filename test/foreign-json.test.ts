@@ -113,6 +113,9 @@ const WALKS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'src/pricing/calculate.ts': {readFormula: COUNTED},
   'src/pricing/list.ts': {sorted: PARSED},
   'src/prompts/prompt.ts': {treeOf: COUNTED, filled: 'trees of `treeOf`', walk: 'trees of `treeOf`'},
+  'src/providers/anthropic/limits.ts': {marksOf: PARSED, unmarked: PARSED},
+  'src/providers/anthropic/output-schema.ts': {checkReferences: PARSED, inSubset: PARSED},
+  'src/providers/fit/schemas.ts': {isStrictSchema: PARSED, withItems: PARSED},
   'src/providers/gemini/candidate.ts': {'this.called': 'the same call once more, when it is whole'},
   'src/providers/gemini/schema.ts': {
     cleanAnyOf: COUNTED,

@@ -38,7 +38,7 @@ describe('gateway pricing', () => {
   test('shows what a directory would change, installs it, and goes back', async () => {
     const diff = await here('pricing', 'diff', file('prices'))
     expect(diff.code).toBe(0)
-    expect(diff.stdout).toContain('openai    gpt-4o     changed    2.5 → 2      10 → 4       3')
+    expect(diff.stdout).toContain('openai    gpt-4o     changed    2.5 → 2      10 → 4            3')
     expect(diff.stdout).toContain('2 prices: 1 added, 1 changed, 0 removed. Nothing was installed.')
     expect(await inputOf('gpt-4o')).toBe(0.00025)
 

@@ -34,6 +34,7 @@ export async function insertLog(db: Db, row: LogSeed) {
     overhead_ms: 0,
     keeps_bodies: true,
     prompt: undefined,
+    mcp: undefined,
   }
   const columns = {
     call_id: `call-${row.id}`,

@@ -102,7 +102,8 @@ function described({id, summary, message, body, example, rejected}: DocumentedSi
     tags: ['Logs'],
     summary,
     description:
-      `Takes an \`${message}\` of OTLP as JSON or protobuf, in the content codings ${REQUEST_ENCODINGS}. Each is a row ` +
+      `Takes an \`${message}\` of OTLP as JSON or protobuf, in the content codings ${REQUEST_ENCODINGS}. ` +
+      'Each is a row ' +
       'once, and one that is bad is rejected alone. Needs the scope `logs.write`.',
     parameters: [],
     requestBody: {

@@ -31,7 +31,7 @@ async function tenants() {
   return {gateway, other, key, keyOf, sent, rows, shown}
 }
 
-test('a span is of the workspace of its key: another has its own of that id, and reads neither it nor its call', async () => {
+test('a span is of the workspace of its key: another has its own of that id, and cannot read this', async () => {
   const {gateway, key, sent, rows, shown} = await tenants()
   const own = spanId()
   const headers = {'x-gateway-provider': '@one', traceparent: `00-${TRACE}-${own}-01`}

@@ -218,7 +218,8 @@ fact('1.3.2', 'workspace-grouped analytics', async () => {
   const time = `time_of_generation_min=${at(-1)}&time_of_generation_max=${at(1)}`
   for (const path of ['workspace', 'workspaces']) {
     const {data} = await ok('GET', `/analytics/groups/${path}?${time}`)
-    expect(data).toContainEqual({workspace: slug, requests: 1, object: 'analytics-group'})
+    // the name beside the slug is ours
+    expect(data).toContainEqual(expect.objectContaining({workspace: slug, requests: 1, object: 'analytics-group'}))
   }
 })
 

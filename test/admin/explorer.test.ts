@@ -1,6 +1,7 @@
 import {createServer, request as send} from 'node:http'
 import type {AddressInfo} from 'node:net'
 import {afterAll, beforeAll, beforeEach, describe, expect, test} from 'vitest'
+import {ingestPaths} from '../../src/admin/openapi/ingest.ts'
 import {OPERATIONS} from '../../src/admin/registry.ts'
 import {ASSETS} from '../../src/base/runtime.ts'
 import {ENDPOINTS} from '../../src/schema/endpoints.ts'
@@ -71,7 +72,8 @@ describe.skipIf(CHROMIUM === undefined && process.env.TEST_BROWSER !== 'required
         `[...document.querySelectorAll('nav .count')].map(each => Number(each.textContent))`,
       )
       const calls = ENDPOINTS.filter(({later}) => !later).length + PASSING
-      expect(counts.reduce((sum, count) => sum + count, 0)).toBe(OPERATIONS.length + calls)
+      const ingesting = Object.keys(ingestPaths()).length
+      expect(counts.reduce((sum, count) => sum + count, 0)).toBe(OPERATIONS.length + calls + ingesting)
 
       await page.type('#key', WORKSPACE_KEY)
       expect(await tried(page)).toEqual(['200', expect.stringContaining('You said: Say hello in one word.')])

@@ -40,7 +40,7 @@ export function toolsIn(request: Json): Json {
     const {type, function: definition} = object(tool)
     const google = googles_own(type, definition)
     if (google)
-      googles.push({[google]: object(type === 'function' ? object(definition).parameters : object(tool)[String(type)])})
+      googles.push({[google]: type === 'function' ? settingsIn(definition) : object(object(tool)[String(type)])})
     else if (type === 'function') functionDeclarations.push(declaration(definition, `${field}.function`))
     else
       throw new UnsupportedInputFault(
@@ -61,6 +61,18 @@ function googles_own(type: unknown, definition: unknown): string | null {
   if (type !== 'function') return typeof type === 'string' && Object.hasOwn(BY_TYPE, type) ? BY_TYPE[type]! : null
   if (typeof name !== 'string' || !Object.hasOwn(GOOGLES, name)) return null
   return Object.keys(object(object(parameters).properties)).length > 0 ? null : GOOGLES[name]!
+}
+
+/** The members that no schema has: clients send an empty object's schema around them, and `type` is added to it. */
+function settingsIn(definition: unknown): Json {
+  const {
+    type: _,
+    properties: __,
+    required: ___,
+    additionalProperties: ____,
+    ...settings
+  } = object(object(definition).parameters)
+  return settings
 }
 
 function declaration(definition: unknown, field: string): Json {

@@ -11,11 +11,11 @@ import {type Furnished, furnished, ownerOf} from './contract/rows.ts'
 import {ASKED, type Asked} from './matrix-rows.ts'
 
 /**
- * What owners and admins see of archived workspaces: their past, and the filters they keep to look at it. And invites,
- * which stay to be seen once they are cancelled.
+ * What owners and admins see of archived workspaces: their past, the filters they keep to look at it, and kept answers,
+ * which stay until they are cleared. And invites, which stay to be seen once they are cancelled.
  */
 const PAST =
-  /^(logs|analytics|traces|spans|log_exports|saved_filters|feedback|invites)\.|^(pricing\.unpriced|usage\.list)$/
+  /^(logs|analytics|traces|spans|log_exports|saved_filters|feedback|invites|cache)\.|^(pricing\.unpriced|usage\.list)$/
 
 describe.each(KINDS)('what is archived, on %s,', kind => {
   let admin: Admin

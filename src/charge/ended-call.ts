@@ -28,6 +28,8 @@ export interface EndedCall {
   readonly mode_unpriced?: string | undefined
   readonly usage_unknown?: readonly string[] | undefined
   readonly cache_status: string
+  /** Of the body, as it came; null where it was not read. */
+  readonly request_bytes: number | null
   readonly config_id: string | null
   /** The API key that it came with. */
   readonly key_id: string | null
@@ -61,6 +63,7 @@ export function endedCall(settled: Settlement, log: LogRecord, {cost_nanousd}: S
     mode_unpriced: settled.mode_unpriced,
     usage_unknown: settled.usage_unknown,
     cache_status: log.cache_status,
+    request_bytes: log.request_bytes,
     config_id: settled.config_id,
     key_id: settled.principal.kind === 'api_key' ? settled.principal.id : null,
     metadata: log.metadata,
@@ -94,6 +97,7 @@ export function refusedUnknown(
     mode_unpriced: undefined,
     usage_unknown: undefined,
     cache_status: DIRECT.cache_status,
+    request_bytes: null,
     config_id: null,
     key_id: null,
     metadata: NO_METADATA,

@@ -47,9 +47,11 @@ export const labelKeys: SettingKind<readonly string[]> = {
   show: keys => keys.join(', '),
 }
 
-const EXTRA = ['apiKeyName', 'configName'] as const
+const EXTRA = ['apiKeyName', 'configName', 'source', 'payloadSizeRange', 'app', 'env'] as const
 
-export const extraLabels = listOf(EXTRA.join(' and '), entry => EXTRA.find(name => name === entry))
+export const extraLabels = listOf(`${EXTRA.slice(0, -1).join(', ')} and ${EXTRA.at(-1)}`, entry =>
+  EXTRA.find(name => name === entry),
+)
 
 /** The credential after `Basic ` in a header: base64 of USER:PASSWORD. */
 export const basicCredential: SettingKind<string> = kind('base64 of USER:PASSWORD', text =>

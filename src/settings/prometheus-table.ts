@@ -23,7 +23,7 @@ export const PROMETHEUS = {
   },
   PROMETHEUS_EXTRA_LABELS: {
     ...{kind: extraLabels, fallback: '', group: 'Logs and metrics'},
-    meaning: 'The same two names as labels of other names: apiKeyName, configName.',
+    meaning: 'Further labels of the compatible product: apiKeyName, configName, source, payloadSizeRange, app, env.',
   },
   PROMETHEUS_INCLUDE_METADATA_LABELS: {
     ...{kind: trueFalse, fallback: 'false', group: 'Logs and metrics'},

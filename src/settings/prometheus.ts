@@ -8,6 +8,9 @@ export interface PrometheusSettings {
     readonly config_name: readonly string[]
     readonly key_name: readonly string[]
     readonly metadata: readonly {readonly label: string; readonly key: string}[]
+    readonly source: boolean
+    readonly payload_size: boolean
+    readonly fixed: readonly {readonly label: string; readonly value: string}[]
   }
   /** Undefined: those of the compatible product. */
   readonly http_s?: readonly number[]
@@ -30,6 +33,12 @@ export function prometheusSettings(settings: Settings): PrometheusSettings {
       metadata: settings.prometheus_include_metadata_labels
         ? settings.prometheus_labels_metadata_allowed_keys.map(key => ({label: metadataLabel(key), key}))
         : [],
+      source: extra.has('source'),
+      payload_size: extra.has('payloadSizeRange'),
+      fixed: [
+        ...(extra.has('app') ? [{label: 'app', value: settings.service_name}] : []),
+        ...(extra.has('env') ? [{label: 'env', value: settings.node_env ?? ''}] : []),
+      ],
     },
     ...(http_s && {http_s}),
     ...(ms && {ms}),

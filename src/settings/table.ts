@@ -77,7 +77,7 @@ export const SETTINGS = {
   DRAIN_TIMEOUT_MS: {kind: milliseconds, fallback: '30000', group: 'Listening', reloads: true, meaning: 'On SIGTERM, how long running calls may continue before they are aborted.'},
   SERVICE_NAME: {kind: text, fallback: 'gateway', group: 'Listening', meaning: 'Name of this service in its logs and its health response.'},
   CONTROL_PLANE_URL: {kind: url('a URL such as https://gateway.example.com', ['http:', 'https:']), group: 'Listening', meaning: 'Public address of this gateway, used in invite links; unset: localhost and PORT.'},
-  NODE_ENV: {kind: text, group: 'Listening', meaning: 'The label env at Loki and at a push gateway. Production and development behave alike.'},
+  NODE_ENV: {kind: text, group: 'Listening', meaning: 'The label env at Loki, at a push gateway and of PROMETHEUS_EXTRA_LABELS. Production and development behave alike.'},
 
   GATEWAY_DATA_DIR: {kind: path, fallback: './.gateway', group: 'Data and first run', meaning: 'Directory of the databases, the journal and the sealing key.'},
   GATEWAY_SETTINGS_FILE: {kind: path, group: 'Data and first run', flag: 'settings', in_file: false, meaning: 'Settings file (YAML); unset: settings.yaml in the data directory, if it exists.'},

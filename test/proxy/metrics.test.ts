@@ -20,6 +20,7 @@ const FACTS = {
   auth_ms: 1,
   plan_ms: 1,
   last_byte_diff_ms: 3,
+  request_bytes: 100,
   input_tokens: 2,
   output_tokens: 1,
   config_id: null,
@@ -131,6 +132,20 @@ const countsOf = async (metrics: ReturnType<typeof opened>, of: (set: string) =>
     .filter(([, set]) => of(set!))
     .reduce((sum, [, , count]) => sum + Number(count), 0)
 }
+
+test.each([
+  [null, 'na'],
+  [0, '0-2MB'],
+  [2 * 1024 * 1024, '0-2MB'],
+  [2 * 1024 * 1024 + 1, '2-5MB'],
+  [10 * 1024 * 1024, '5-10MB'],
+  [20 * 1024 * 1024, '10-20MB'],
+  [20 * 1024 * 1024 + 1, '>20MB'],
+])('a body of %s bytes counts as %s', async (request_bytes, range) => {
+  const metrics = opened({payload_size: true}, () => true)
+  metrics.ended({...CALL, request_bytes})
+  expect((await metrics.page()).join('')).toContain(`payloadSizeRange="${range}"} 1`)
+})
 
 test('TL28: label sets beyond the bound are counted as other, and how many is counted exactly', async () => {
   const metrics = opened({metadata: [{label: 'metadata_run', key: 'run'}]}, () => true)

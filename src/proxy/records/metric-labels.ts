@@ -10,6 +10,12 @@ export interface MetricLabels {
   readonly key_name: readonly string[]
   /** Members of a call’s metadata, each with the name of its label. */
   readonly metadata: readonly {readonly label: string; readonly key: string}[]
+  /** From whom the answer came: `source`, which is `provider` or `gateway`. */
+  readonly source?: boolean
+  /** The size of the body, in ranges: `payloadSizeRange`. */
+  readonly payload_size?: boolean
+  /** Labels of one value each: those of this service. */
+  readonly fixed?: readonly {readonly label: string; readonly value: string}[]
 }
 
 /** Names of rows, as far as calls have used them of late. */
@@ -24,16 +30,28 @@ const MOST_VALUE_BYTES = 128
 /** The product’s word for a call whose config has no name: it was in a header, or there was none. */
 const INLINE = 'N/A'
 
-type NamedFacts = Pick<Parameters<CallMetrics['ended']>[0], 'config_id' | 'key_id' | 'metadata'>
+/** The compatible product's ranges of sizes, in MB of 1,048,576 bytes. */
+const SIZES_MB = [0, 2, 5, 10, 20] as const
+const SOURCE = 'source'
+const SIZE = 'payloadSizeRange'
+
+type NamedFacts = Pick<
+  Parameters<CallMetrics['ended']>[0],
+  'config_id' | 'key_id' | 'metadata' | 'upstream_ms' | 'request_bytes'
+>
 
 /**
  * The text of the labels that settings add, in the text format and with a comma before it; empty where there are none.
  * A key of metadata that a call lacks is an empty value: Prometheus takes it for no label.
  */
-export function extraLabels({config_name, key_name, metadata}: MetricLabels, names: NamesOfRows) {
-  if (config_name.length + key_name.length + metadata.length === 0) return () => ''
+export function extraLabels(wanted: MetricLabels, names: NamesOfRows) {
+  const {config_name, key_name, metadata, source, payload_size, fixed = []} = wanted
+  const always = fixed.map(({label, value}) => `,${label}="${escaped(value)}"`).join('')
+  if (config_name.length + key_name.length + metadata.length === 0 && !source && !payload_size) return () => always
   return (facts: NamedFacts): string => {
-    let text = ''
+    let text = always
+    if (source) text += `,${SOURCE}="${facts.upstream_ms === null ? 'gateway' : 'provider'}"`
+    if (payload_size) text += `,${SIZE}="${sizeRange(facts.request_bytes)}"`
     if (config_name.length > 0) {
       const name = facts.config_id === null ? INLINE : (names.config(facts.config_id) ?? facts.config_id)
       for (const label of config_name) text += `,${label}="${escaped(name)}"`
@@ -51,10 +69,26 @@ export function extraLabels({config_name, key_name, metadata}: MetricLabels, nam
 }
 
 /** The same labels with one value, for what has labels of its own no more. */
-export function extraOthers({config_name, key_name, metadata}: MetricLabels, value: string): string {
-  return [...config_name, ...key_name, ...metadata.map(({label}) => label)]
-    .map(label => `,${label}="${escaped(value)}"`)
+export function extraOthers(wanted: MetricLabels, value: string): string {
+  const {config_name, key_name, metadata, source, payload_size, fixed = []} = wanted
+  const names = [
+    ...(source ? [SOURCE] : []),
+    ...(payload_size ? [SIZE] : []),
+    ...config_name,
+    ...key_name,
+    ...metadata.map(({label}) => label),
+  ]
+  return [...fixed, ...names.map(label => ({label, value}))]
+    .map(each => `,${each.label}="${escaped(each.value)}"`)
     .join('')
+}
+
+function sizeRange(bytes: number | null): string {
+  if (bytes === null) return 'na'
+  const above = SIZES_MB.findLastIndex(mb => bytes > mb * 1024 * 1024)
+  const at = Math.max(0, above)
+  const to_mb = SIZES_MB[at + 1]
+  return to_mb === undefined ? `>${SIZES_MB[at]}MB` : `${SIZES_MB[at]}-${to_mb}MB`
 }
 
 export function labelsIn(labels: Readonly<Record<string, string>>): string {

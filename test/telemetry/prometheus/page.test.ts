@@ -18,7 +18,8 @@ beforeAll(async () => {
     PROMETHEUS_INCLUDE_MODEL_LABEL: 'true',
     PROMETHEUS_INCLUDE_CONFIG_NAME_LABEL: 'true',
     PROMETHEUS_INCLUDE_API_KEY_NAME_LABEL: 'true',
-    PROMETHEUS_EXTRA_LABELS: 'apiKeyName,configName',
+    PROMETHEUS_EXTRA_LABELS: 'apiKeyName,configName,source,payloadSizeRange,app,env',
+    NODE_ENV: 'production',
     PROMETHEUS_INCLUDE_METADATA_LABELS: 'true',
     PROMETHEUS_LABELS_METADATA_ALLOWED_KEYS: 'team, cost-centre',
     PROMETHEUS_COMPATIBLE_NAMES: 'true',
@@ -72,6 +73,15 @@ describe('the page with every label on', () => {
     )
     expect(sets).toContainEqual(expect.stringContaining('config_name="N/A",configName="N/A"'))
     expect(sets.filter(set => /api_key_name="[^"]+",apiKeyName="[^"]+"/.test(set)).length).toBeGreaterThan(0)
+  })
+
+  test('who answered, the size of the body, the service and its environment are labels where they are wished', async () => {
+    const sets = setsOf(await page(), 'request_count')
+    const service = 'app="gateway",env="production"'
+    expect(sets).toContainEqual(expect.stringContaining(`${service},source="provider",payloadSizeRange="0-2MB"`))
+    const refused = sets.filter(set => set.includes('source="gateway"'))
+    expect(refused.length).toBeGreaterThan(0)
+    for (const set of sets) expect(set).toContain(service)
   })
 
   test('TL26: a key of metadata that is not on the list never appears, and an odd value breaks no line', async () => {

@@ -178,7 +178,7 @@ describe('settings', () => {
     [{PROMETHEUS_GC_BUCKETS: '0'}, 'the entry "0" is no number above 0'],
     [{PROMETHEUS_HISTOGRAM_BUCKETS: Array.from({length: 61}, (_, at) => at + 1).join()}, 'at most 60 numbers'],
     [{PROMETHEUS_LABELS_METADATA_ALLOWED_KEYS: 'a-b,a.b'}, '"a-b" and "a.b" would both be metadata_a_b'],
-    [{PROMETHEUS_EXTRA_LABELS: 'model'}, 'apiKeyName and configName'],
+    [{PROMETHEUS_EXTRA_LABELS: 'model'}, 'apiKeyName, configName, source, payloadSizeRange, app and env'],
   ])('TL25: %o is refused at the start', (env, sentence) => {
     expect(faults({env: env as Record<string, string>}).join('\n')).toContain(sentence)
   })

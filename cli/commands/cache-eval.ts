@@ -2,6 +2,7 @@ import type {Command} from 'commander'
 import type {CacheQuestioned, LoggedQuestion} from '../../src/schema/cache-evaluation.ts'
 import {barLines} from '../bars.ts'
 import {type EvaluatedHit, type EvaluatedRun, type EvaluatedThreshold, evaluated} from '../cache-evaluation.ts'
+import type {Judgement} from '../cache-judge.ts'
 import type {BodyOf} from '../client.ts'
 import {type Gateway, withGateway} from '../connect.ts'
 import {usageFault} from '../fault.ts'
@@ -18,6 +19,9 @@ interface EvalOptions extends WorkspaceOption {
   readonly gate?: string
   readonly maxAge: string
   readonly limit: string
+  readonly judge?: string
+  readonly judgeModel: string
+  readonly judgeLimit: string
 }
 
 const PAGE = 100
@@ -44,12 +48,16 @@ export function evaluate(): Command {
   const command = leaf('eval', 'Say what the semantic cache would have served of the log; no model is called', [
     'gateway cache eval --since 7d --workspace research',
     'gateway cache eval --since 24h --threshold 0.85 0.9 --gate strict --workspace research --json',
+    'gateway cache eval --since 24h --judge @pc-judge-846e39 --judge-limit 50 --url http://127.0.0.1:8787',
   ])
     .option('--since <time>', 'how far back: 30m, 24h, 7d, 2w, or a date such as 2026-01-31', '7d')
     .option('--threshold <cosine...>', 'thresholds to compare (default: 0.70 to 0.99, and that of the gateway)')
     .option('--gate <mode>', 'strict, numbers or off (default: that of the gateway)')
     .option('--max-age <time>', 'how long an answer is kept: 30m, 12h, 7d', '7d')
     .option('--limit <n>', 'rows of the log to read at most, the newest first', '10000')
+    .option('--judge <@config>', 'a config whose model says of answers in other words whether they mean the same')
+    .option('--judge-model <name>', 'the model of these calls, if the config overrides none', 'judge')
+    .option('--judge-limit <n>', 'pairs of answers to judge at most, the least similar first', '100')
   return withWorkspace(command, 'workspace whose calls they are').action((options: EvalOptions, self: Command) =>
     withGateway(self, async gateway => {
       const {world, print} = gateway
@@ -58,6 +66,7 @@ export function evaluate(): Command {
         throw usageFault(`--gate ${gate} is no gate: expected strict, numbers or off.`)
       const chosen = options.threshold?.map(thresholdIn)
       const max_age_ms = readDuration(options.maxAge, '--max-age')
+      const most_judged = readWhole(options.judgeLimit, '--judge-limit', 1, 10_000)
       const request = {
         since: readSince(options.since, world.now()),
         workspace_id: await workspaceFor(gateway, options.workspace),
@@ -70,15 +79,39 @@ export function evaluate(): Command {
       const runs = await evaluated(whole.data, {thresholds, gate: mode, max_age_ms, onStep}).finally(progress.end)
       const rows = runs.map(({sums}) => sums)
       const {data, threshold, ...sums} = whole
-      const worst = worstOf(runs.find(run => run.sums.threshold === threshold) ?? runs[0]!)
+      const own = runs.find(run => run.sums.threshold === threshold) ?? runs[0]!
+      const worst = worstOf(own)
+      const judgement = options.judge === undefined ? null : await judgementOf(gateway, own, options, most_judged)
       const compared = {compared: data.length, gate: mode, own_threshold: threshold}
-      print.list({object: 'cache_evaluation', ...sums, ...compared, thresholds: rows, worst}, rows, COLUMNS)
+      print.list({object: 'cache_evaluation', ...sums, ...compared, thresholds: rows, worst, judgement}, rows, COLUMNS)
       if (print.json || print.quiet) return
       for (const line of curve(rows, world.stdout.columns ?? WIDTH)) print.line(line)
       for (const each of worst)
         print.line(`${each.similarity.toFixed(4)} ${each.stored_log_id} answers ${each.log_id} with another text`)
       for (const sentence of summary({...whole, gate: mode})) print.note(sentence)
+      if (judgement) print.note(sentenceOf(judgement, own.sums.threshold))
     }),
+  )
+}
+
+/** The verdicts of a model on the hits of the gateway's own threshold, or of the lowest that is compared. */
+async function judgementOf(
+  gateway: Gateway,
+  {hits}: EvaluatedRun,
+  {judge, judgeModel: model}: Pick<EvalOptions, 'judge' | 'judgeModel'>,
+  most: number,
+): Promise<Judgement> {
+  const {judged} = await import('../cache-judge.ts')
+  const progress = progressOn(gateway.world, gateway.print)
+  const onStep = (done: number, all: number) => progress.step(done, all, 'pairs of answers judged')
+  return judged(gateway, hits, {config: judge!.replace(/^@/, ''), model, most, onStep}).finally(progress.end)
+}
+
+function sentenceOf({judged, same, different, unclear, not_judged, wrong_at_most}: Judgement, threshold: number) {
+  const rest = not_judged ? `; ${not_judged} more were not judged and count as wrong` : ''
+  return (
+    `At ${threshold.toFixed(2)} the judge found ${same} of ${judged} answers in other words the same, ` +
+    `${different} different and ${unclear} unclear${rest}. Wrong at most: ${percent(wrong_at_most)} of the hits.`
   )
 }
 

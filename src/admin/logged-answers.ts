@@ -17,7 +17,11 @@ export async function loggedAnswer(
   endpoint: EndpointName,
   {response_body, response_encoding}: LogBodiesTable,
 ): Promise<LoggedAnswer | null> {
-  const logged_body = response_body ? await readLogBody(response_body, response_encoding) : null
+  return answerIn(endpoint, response_body ? await readLogBody(response_body, response_encoding) : null)
+}
+
+/** The same of a body as the log shows it. */
+export async function answerIn(endpoint: EndpointName, logged_body: unknown): Promise<LoggedAnswer | null> {
   if (typeof logged_body !== 'string')
     return isObject(logged_body) && !('base64' in logged_body) ? {body: logged_body} : null
   const {assemble, isStreamed} = await streams()

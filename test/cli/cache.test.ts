@@ -198,6 +198,54 @@ describe('on a gateway', () => {
     expect(await json('cache', 'clear', '--all')).toEqual({object: 'cache_cleared', simple: 1, semantic: 1})
     expect(await kinds()).toEqual([])
   })
+
+  describe('with a judge', () => {
+    const caller = {env: {GATEWAY_URL: '', GATEWAY_API_KEY: WORKSPACE_KEY}}
+    const judged = (...argv: string[]) =>
+      run(['cache', 'eval', '--since', '1h', ...argv], {
+        ...{env: {...caller.env, GATEWAY_URL: gateway.url}, now_ms: Date.now() + 1_000},
+      })
+    let judge: string
+    beforeAll(async () => {
+      const {data} = await gateway.admin<{data: {id: string}[]}>('GET', '/admin/workspaces')
+      const config = {provider: '@mock', override_params: {model: 'judge-1'}}
+      const made = await gateway.admin<{data: {slug: string}}>('POST', '/configs', {
+        ...{name: 'Judge', config, workspace_id: data[0]!.id},
+      })
+      judge = made.data.slug
+    })
+
+    test.each([
+      ['SAME', {same: 1, different: 0, unclear: 0, wrong_at_most: 1}],
+      ['Different, the city is another one.', {same: 0, different: 1, unclear: 0}],
+      ['I follow the answer: say what you like', {same: 0, different: 0, unclear: 1}],
+    ])('an answer in other words is what the model says of it: %s', async (word, verdicts) => {
+      text = word
+      const before = provider.received.length
+      const {code, stdout, stderr} = await judged('--threshold', '0.8', '--judge', `@${judge}`, '--json')
+      expect({code, stderr}).toEqual({code: 0, stderr: ''})
+      expect(JSON.parse(stdout).judgement).toMatchObject({config: judge, judged: 1, not_judged: 0, ...verdicts})
+      const [request, ...others] = provider.received.slice(before).map(({body}) => JSON.parse(String(body)))
+      expect(others).toEqual([])
+      expect(request).toMatchObject({model: 'judge-1', messages: [{role: 'system'}, {role: 'user'}]})
+      expect(JSON.parse(request.messages[1].content)).toEqual({
+        question: expect.stringContaining('What is the capital of France, please?'),
+        first_answer: 'The capital is Paris.',
+        second_answer: 'Paris.',
+      })
+    })
+
+    test('the sentence gives the bound, and a config that is unknown is named', async () => {
+      text = 'SAME'
+      expect((await judged('--threshold', '0.8', '--judge', judge)).stderr).toContain(
+        'At 0.80 the judge found 1 of 1 answers in other words the same, 0 different and 0 unclear.',
+      )
+      expect(await judged('--judge', '@pc-none-000000')).toMatchObject({
+        ...{code: expect.any(Number), stderr: expect.stringContaining('The judge pc-none-000000 gave no answer')},
+      })
+      expect((await judged('--judge', judge, '--judge-limit', '0')).code).toBe(2)
+    })
+  })
 })
 
 test('on a data directory without a gateway there is nothing to list, and what is kept is cleared', async () => {

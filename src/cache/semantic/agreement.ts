@@ -13,7 +13,7 @@ export interface AnswerDigests {
 
 /** Null for an answer without a text. */
 export function answerDigests(answer: unknown): AnswerDigests | null {
-  const text = spokenText(answer)
+  const text = answerText(answer)
   if (text.trim() === '') return null
   const form = text.length <= MAX_JSON_CHARS && /^\s*\{/.test(text) ? canonical(Buffer.from(text)) : null
   return {text: digestOf(normal(text)), json: form && digestOf(form)}
@@ -38,7 +38,7 @@ const normal = (text: string) => text.normalize('NFKC').toLowerCase().replace(/\
 const digestOf = (text: string) => createHash('sha256').update(text).digest('hex')
 
 /** All that an answer says, whatever the dialect of its call. */
-function spokenText(answer: unknown): string {
+export function answerText(answer: unknown): string {
   if (!isObject(answer)) return ''
   const choices = list(answer.choices)
     .filter(isObject)

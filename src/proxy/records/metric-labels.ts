@@ -10,7 +10,7 @@ export interface MetricLabels {
   readonly key_name: readonly string[]
   /** Members of a call’s metadata, each with the name of its label. */
   readonly metadata: readonly {readonly label: string; readonly key: string}[]
-  /** From whom the answer came: `source`, which is `provider` or `gateway`. */
+  /** The sender of the answer: `source`, which is `provider` or `gateway`. */
   readonly source?: boolean
   /** The size of the body, in ranges: `payloadSizeRange`. */
   readonly payload_size?: boolean

@@ -48,7 +48,7 @@ export function evaluate(): Command {
   const command = leaf('eval', 'Say what the semantic cache would have served of the log; no model is called', [
     'gateway cache eval --since 7d --workspace research',
     'gateway cache eval --since 24h --threshold 0.85 0.9 --gate strict --workspace research --json',
-    'gateway cache eval --since 24h --judge @pc-judge-846e39 --judge-limit 50 --url http://127.0.0.1:8787',
+    'gateway cache eval --since 24h --judge @pc-judge-846e39 --judge-limit 50 --url http://localhost:8787',
   ])
     .option('--since <time>', 'how far back: 30m, 24h, 7d, 2w, or a date such as 2026-01-31', '7d')
     .option('--threshold <cosine...>', 'thresholds to compare (default: 0.70 to 0.99, and that of the gateway)')

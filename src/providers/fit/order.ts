@@ -22,9 +22,12 @@ export function fittingOrder(messages: readonly Json[], demands: Demands, report
 }
 
 /** The messages that say something. Throws where none is left that the provider could answer. */
-export function saying(messages: readonly Json[], {refuses_empty, begins}: Demands): readonly Json[] {
+export function saying(
+  messages: readonly Json[],
+  {refuses_empty, takes_blank = false, begins}: Demands,
+): readonly Json[] {
   const judged = refuses_empty === 'both' ? ['user', 'assistant'] : ['assistant']
-  const spoken = messages.filter(message => !judged.includes(String(message.role)) || !isEmpty(message))
+  const spoken = messages.filter(message => !judged.includes(String(message.role)) || !isEmpty(message, takes_blank))
   const at = messages.findIndex(({role}) => role === 'user')
   if (spoken.length === 0 || (begins === 'user' && spoken.every(isSystem)))
     throw new UnsupportedInputFault(
@@ -72,10 +75,14 @@ function prefixed(messages: readonly Json[], report: Report): readonly Json[] {
   return [...messages.slice(0, -1), {...last, prefix: true}]
 }
 
-function isEmpty({content, content_blocks, tool_calls, refusal}: Json): boolean {
+function isEmpty({content, content_blocks, tool_calls, refusal}: Json, takes_blank: boolean): boolean {
   const parts = typeof content === 'string' ? [{type: 'text', text: content}] : list(content)
   const blank = [...parts, ...list(content_blocks)].every(
-    part => isObject(part) && part.type === 'text' && typeof part.text === 'string' && part.text.trim() === '',
+    part =>
+      isObject(part) &&
+      part.type === 'text' &&
+      typeof part.text === 'string' &&
+      (takes_blank ? part.text : part.text.trim()) === '',
   )
   return blank && list(tool_calls).length === 0 && !(typeof refusal === 'string' && refusal !== '')
 }

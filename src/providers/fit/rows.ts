@@ -40,6 +40,8 @@ export interface Demands {
   readonly refuses_sampling?: true
   /** Messages that say nothing are refused: of the assistant, or of the user too. */
   readonly refuses_empty?: 'assistant' | 'both'
+  /** A text of blanks alone says something, which an empty one does not. */
+  readonly takes_blank?: true
   /** Calls in the history are refused where no tools are offered: they become text. */
   readonly calls_need_tools?: true
   /** The parts of contents that it takes. */
@@ -82,6 +84,7 @@ const gemini: Demands = {
   pairs_calls: true,
   begins: 'user before calls',
   refuses_empty: 'both',
+  takes_blank: true,
   pictures: /^image\/(?:png|jpe?g|webp|heic|heif)$/,
   files: /^(?:image|audio|video|text)\/|^application\/(?:pdf|json|rtf|xml|x-javascript|x-python|x-typescript)$/,
   json_or_tools: /^gemini-[12](?:[.-]|$)/,

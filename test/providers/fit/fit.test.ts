@@ -305,3 +305,10 @@ describe('the format of the answer', () => {
     expect(reports).toEqual(['converted response_format: the schema goes with the prompt'])
   })
 })
+
+test('a text of blanks alone reaches Gemini, which refuses an empty one; Claude refuses both', () => {
+  const GEMINI = ['google', 'gemini-2.5-flash'] as const
+  expect(sent(GEMINI, {messages: [user(' \n')]}).body.contents).toEqual([{role: 'user', parts: [{text: ' \n'}]}])
+  expect(() => sent(GEMINI, {messages: [user('')]})).toThrow('a message of the user that says something')
+  expect(() => sent(CONVERSE_CLAUDE, {messages: [user(' \n')]})).toThrow('a message of the user that says something')
+})

@@ -41,7 +41,7 @@ export interface Demands {
   /** Messages that say nothing are refused: of the assistant, or of the user too. */
   readonly refuses_empty?: 'assistant' | 'both'
   /** A text of blanks alone says something, which an empty one does not. */
-  readonly takes_blank?: true
+  readonly takes_blank?: boolean
   /** Calls in the history are refused where no tools are offered: they become text. */
   readonly calls_need_tools?: true
   /** The parts of contents that it takes. */

@@ -6,6 +6,7 @@ import {readTrusted} from '../base/egress/trust.ts'
 import {restAfterLoad} from '../base/idle-memory.ts'
 import {redacted} from '../base/log.ts'
 import {sqliteBinding} from '../base/runtime.ts'
+import {yieldToAnswers} from '../base/thread-priority.ts'
 import {manyBodiesFinder} from '../store/bodies/index.ts'
 import {openStore, type StoreOptions} from '../store/dialect/index.ts'
 import {openExportMarks, saveExportMark} from '../store/export-marks.ts'
@@ -19,6 +20,7 @@ import {Telemetry, type TelemetryReport} from '../telemetry/run.ts'
 
 const STATUS_EVERY_MS = 2_000
 
+yieldToAnswers()
 const port = parentPort!
 const setup = workerData as TelemetrySetup
 const {store_options: given, owner, writer, folder} = setup

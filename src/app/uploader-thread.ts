@@ -1,6 +1,7 @@
 import {parentPort, workerData} from 'node:worker_threads'
 import {redacted} from '../base/log.ts'
 import {sqliteBinding} from '../base/runtime.ts'
+import {yieldToAnswers} from '../base/thread-priority.ts'
 import type {Settings} from '../settings/index.ts'
 import {openSpool} from '../store/bodies/index.ts'
 import {openStore, type StoreOptions} from '../store/dialect/index.ts'
@@ -19,6 +20,7 @@ export interface UploaderSetup {
 
 const BUDGET_MS = 10_000
 
+yieldToAnswers()
 const port = parentPort!
 const {settings, store_options: given} = workerData as UploaderSetup
 const store_options: StoreOptions =

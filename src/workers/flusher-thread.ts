@@ -2,6 +2,7 @@ import {setTimeout as sleep, setImmediate as turn} from 'node:timers/promises'
 import {parentPort, workerData} from 'node:worker_threads'
 import {restAfterLoad} from '../base/idle-memory.ts'
 import {sqliteBinding} from '../base/runtime.ts'
+import {yieldToAnswers} from '../base/thread-priority.ts'
 import {type FlushTarget, openTarget} from '../store/flush/index.ts'
 import {Flusher, type FlusherReport} from './flusher.ts'
 import type {FlusherNews, FlusherOrder, FlusherSetup} from './flusher-messages.ts'
@@ -24,6 +25,13 @@ const report = (details: FlusherReport) => tell({news: 'report', report: {...det
 let target: FlushTarget | undefined
 let wrote = false
 
+const refused = yieldToAnswers()
+if (refused)
+  report({
+    level: 'debug',
+    text: 'The system does not let threads have a lower priority; all are alike.',
+    fault: refused,
+  })
 const opened = open()
 port.on('message', (order: FlusherOrder) => void obey(order))
 setInterval(() => void checkpoint(), CHECKPOINT_EVERY_MS).unref()

@@ -21,7 +21,7 @@ import {JournalWalk} from './journal-walk.ts'
 
 /** Something the operator should read in the log. */
 export interface FlusherReport {
-  readonly level: 'info' | 'warn' | 'error'
+  readonly level: 'debug' | 'info' | 'warn' | 'error'
   readonly text: string
   readonly facts?: Readonly<Record<string, string | number>>
   readonly fault?: unknown

@@ -1,10 +1,12 @@
 import {parentPort, workerData} from 'node:worker_threads'
 import {sqliteBinding} from '../base/runtime.ts'
+import {yieldToAnswers} from '../base/thread-priority.ts'
 import {openReadOnly} from '../store/dialect/read-only.ts'
 import type {ReaderNews, ReaderOrder, ReaderSetup, ReaderTold} from './reader-messages.ts'
 
 /** The thread of reads that take time: analytics, lists of the log, exports. Its connection writes nothing. */
 
+yieldToAnswers()
 const port = parentPort!
 const {target} = workerData as ReaderSetup
 const connection = openReadOnly({...target, binding: sqliteBinding()})

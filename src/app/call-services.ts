@@ -93,6 +93,7 @@ export function callServices({
     version,
     log,
     recorder: records.recorder,
+    takesCalls: () => records.takesCalls(),
     prices: {
       find: (provider, model, at_ms) => memory.find(provider, model, at_ms),
       cost: (usage, price, at_ms) => cost(usage, price, {at: at_ms}),

@@ -155,6 +155,7 @@ async function proxy(request: ClientRequest, relay: ResponseWriter, plane: Whole
   try {
     incoming = parseRequest(request, services.now(), services.steady(), services.administered)
     if (registry.draining) throw new Refusal('draining')
+    if (!services.takesCalls()) throw new Refusal('journal.outrun')
     state = new CallState(registry)
     relay.setListener(state)
     const came = incoming

@@ -212,6 +212,8 @@ export interface ProxyServices {
   readonly version: string
   readonly log: Log
   readonly recorder: Recorder
+  /** False while calls are recorded faster than the ledger takes them: new ones are refused. */
+  takesCalls(): boolean
   readonly prices: Prices
   readonly limits: Limits
   readonly metrics: CallMetrics

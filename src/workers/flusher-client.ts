@@ -6,6 +6,7 @@ import type {Mark} from '../store/journal/index.ts'
 import type {BodyQueue} from './bodies.ts'
 import {isBefore} from './flusher.ts'
 import type {FlusherNews, FlusherOrder} from './flusher-messages.ts'
+import {JournalPace} from './journal-pace.ts'
 
 /** The flusher's thread, as the main thread sees it. */
 export type FlusherThread = Pick<Worker, 'on' | 'once' | 'postMessage' | 'terminate'>
@@ -55,6 +56,7 @@ export class FlusherLink {
   #waiting: {readonly isDone: () => boolean; readonly done: () => void}[] = []
   /** The current fault of the database, as its thread last reported it. */
   #hindered: unknown
+  readonly #pace: JournalPace
   #closing = false
   #trims = false
   #retention: PromiseWithResolvers<boolean> | undefined
@@ -64,12 +66,23 @@ export class FlusherLink {
     this.#options = options
     this.#wanted = options.mark
     this.#flushed = options.mark
+    this.#pace = new JournalPace(options.mark)
     this.#start()
   }
 
   /** How long something has been waiting for the database, in milliseconds; 0 when nothing is. */
   get lag_ms(): number {
     return this.#behind_since_ms === undefined ? 0 : Math.max(0, this.#options.now() - this.#behind_since_ms)
+  }
+
+  /** True while calls come faster than the database takes them, and the journal grows: new ones are to be refused. */
+  get is_outrun(): boolean {
+    return this.#pace.is_outrun
+  }
+
+  /** Bytes of the journal that the database does not have. */
+  get waiting_bytes(): number {
+    return this.#pace.waiting_bytes
   }
 
   /** Why the database takes nothing, as far as its thread reported it. */
@@ -86,6 +99,7 @@ export class FlusherLink {
   written(mark: Mark): void {
     if (!isBefore(this.#wanted, mark)) return
     this.#wanted = mark
+    this.#pace.written(mark)
     this.#behind_since_ms ??= this.#options.now()
     this.#soon()
   }
@@ -199,6 +213,7 @@ export class FlusherLink {
     this.#sent_bytes = 0
     this.#sent_rows = 0
     this.#ordered = false
+    this.#pace.hindered()
     log.error('the flusher ended and is started again; the journal keeps what it had not written')
     after(RESTART_MS, () => {
       if (this.#closing) return
@@ -212,6 +227,7 @@ export class FlusherLink {
     if (!this.#ordered && isBefore(this.#flushed, this.#wanted)) {
       this.#ordered = true
       this.#tick_ms = isMuch(this.#flushed, this.#wanted) ? BUSY_TICK_MS : TICK_MS
+      this.#pace.ordered()
       this.#post({order: 'flush', up_to: this.#wanted})
     }
     this.#sendBodies()
@@ -225,6 +241,14 @@ export class FlusherLink {
       this.#sent_rows += packed.rows
       this.#post({order: 'bodies', ...packed})
     }
+  }
+
+  #notePace(): void {
+    if (!this.#pace.flushed(this.#hindered !== undefined)) return
+    const {waiting_bytes, is_outrun} = this.#pace
+    if (is_outrun)
+      this.#options.log.warn({waiting_bytes}, 'calls come faster than the ledger takes them; new ones are refused')
+    else this.#options.log.info({waiting_bytes}, 'the ledger keeps up with calls again; all are taken')
   }
 
   #trimLater(): void {
@@ -248,7 +272,10 @@ export class FlusherLink {
       const {level, text, facts, fault, sets_aside} = news.report
       if (sets_aside) this.#set_aside++
       log[level]({...facts, ...(fault === undefined ? {} : {fault})}, text)
-      if (level === 'error') this.#hindered = fault
+      if (level === 'error') {
+        this.#hindered = fault
+        this.#pace.hindered()
+      }
       return
     }
     if (news.news === 'retained') {
@@ -273,6 +300,7 @@ export class FlusherLink {
       bodies.dropped += news.refused
     } else {
       this.#ordered = false
+      this.#notePace()
       this.#hindered = undefined
       this.#flushed = news.up_to
       const is_behind = isBefore(this.#flushed, this.#wanted)

@@ -30,6 +30,11 @@ export function journalMetrics(registry: Registry, status: () => RecordsStatus):
     'Reserved bytes of the journal that are not yet written.',
     each => each.free_bytes,
   )
+  gauge(
+    'gateway_journal_waiting_bytes',
+    'Bytes of the journal that the database does not have.',
+    each => each.waiting_bytes,
+  )
   gauge('gateway_journal_segments', 'Files of the journal that are not yet removed.', each => each.segments)
   gauge('gateway_journal_open_attempts', 'Attempts that were begun and not settled.', each => each.open_intents)
   const counter = (name: string, help: string, value: (of: RecordsStatus) => number) =>

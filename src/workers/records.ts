@@ -46,6 +46,8 @@ export interface StartRecords {
 export interface RecordsStatus extends JournalStatus, RecorderCounts {
   /** How long something has been waiting for the database; 0 when nothing is. */
   readonly lag_ms: number
+  /** Bytes of the journal that the database does not have. */
+  readonly waiting_bytes: number
   /** Why the database took nothing for longer than callers wait; null while it does. */
   readonly behind: string | null
   /** Bytes of bodies that wait for the database. */
@@ -65,6 +67,8 @@ export interface Records {
   /** The attempts that this start ended, for the counters that they claimed and that outlive a process. */
   readonly recovered: readonly Settlement[]
   status(): RecordsStatus
+  /** False while calls come faster than the database takes them: the journal should not grow further. */
+  takesCalls(): boolean
   /**
    * Resolves when everything recorded before is in the database. Rejects (StoreSilentFault) when that cannot be written
    * for too long.
@@ -179,11 +183,13 @@ export async function startRecords({
       ...journal.status(),
       ...recorder.counts,
       lag_ms: link.lag_ms,
+      waiting_bytes: link.waiting_bytes,
       behind: link.lag_ms > wait_ms ? link.hindrance : null,
       body_bytes: bodies.weight_bytes,
       bodies_dropped: bodies.dropped,
       records_set_aside: set_aside + link.set_aside,
     }),
+    takesCalls: () => !link.is_outrun,
     flushed,
     retain: () => link.retain(),
     sealBodies: () => link.seal(),

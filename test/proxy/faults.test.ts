@@ -67,6 +67,7 @@ async function plane(
       },
       note: settlement => void settlements.push(settlement),
     },
+    takesCalls: () => true,
     prices: {
       find: () => undefined,
       cost: () => ({cost_nanousd: 0, unpriced: true, unpriced_units: [], mode_unpriced: null}),
@@ -272,6 +273,27 @@ test('a journal that takes no intent refuses the call with 503, and nothing leav
   const reply = await call()
   expect([reply.status, dispatched]).toEqual([503, 0])
   expect(await reply.text()).toContain('Free disk space')
+})
+
+test('calls that outrun the ledger are refused with 503 at once, and taken again after', async () => {
+  let takes = false
+  let known = 0
+  let dispatched = 0
+  const {call, intents, settlements} = await plane({
+    takesCalls: () => takes,
+    findCaller: () => {
+      known++
+      return knownCaller(CALLER)
+    },
+    dispatch: () => void dispatched++,
+  })
+  const reply = await call()
+  expect([reply.status, reply.headers.get('retry-after')]).toEqual([503, '2'])
+  expect(await reply.json()).toMatchObject({error: {type: 'overloaded_error'}})
+  expect([known, dispatched, intents.length, settlements.length]).toEqual([0, 0, 0, 0])
+  takes = true
+  void call().catch(() => undefined)
+  await expect.poll(() => dispatched).toBe(1)
 })
 
 test('the last byte and the terminal event wait until the settlement is written', async () => {

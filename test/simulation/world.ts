@@ -231,6 +231,7 @@ export class SimulatedWorld {
       log: {trace: nothing, debug: nothing, info: nothing, warn: nothing, error: failed, fatal: failed},
       seal: SEAL,
       recorder: journal,
+      takesCalls: () => true,
       prices: {
         find: nothing,
         cost: () => ({cost_nanousd: 0, unpriced: true, unpriced_units: [], mode_unpriced: null}),

@@ -111,6 +111,33 @@ test('while much comes it is gathered for 100 ms, and for 50 again once nothing 
   expect(timers.map(({ms}) => ms)).toEqual([50])
 })
 
+test('calls that outrun the writer are to be refused until it has caught up, and the log says so once each', () => {
+  const {link, threads, lines, tick} = setUp()
+  const [thread] = threads as [Thread]
+  const MB = 1024 * 1024
+  let [flushed, written] = [0, MB]
+  const turn = (bytes: number) => {
+    link.written(at(written))
+    tick(1000)
+    flushed = written
+    written += bytes
+    link.written(at(written))
+    thread.flushes(flushed)
+    return link.is_outrun
+  }
+  expect([20, 40, 80, 90, 1].map(mb => turn(mb * MB))).toEqual([false, false, true, true, false])
+  expect(link.waiting_bytes).toBe(MB)
+  expect(lines).toEqual([
+    'calls come faster than the ledger takes them; new ones are refused',
+    'the ledger keeps up with calls again; all are taken',
+  ])
+  for (const mb of [40, 80]) turn(mb * MB)
+  expect(link.is_outrun).toBe(true)
+  const fault = {name: 'SqliteError', message: 'database is locked', code: 'SQLITE_BUSY'}
+  thread.emit('message', {news: 'report', report: {level: 'error', text: 'It is tried again.', fault}})
+  expect(link.is_outrun).toBe(false)
+})
+
 test('a flush that is waited for goes out at once, and waits for the bodies too', async () => {
   const {link, bodies, threads} = setUp()
   const [thread] = threads as [Thread]

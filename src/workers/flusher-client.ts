@@ -4,6 +4,7 @@ import type {Log} from '../base/log.ts'
 import {StoreSilentFault, unwritableReason} from '../base/store-fault.ts'
 import type {Mark} from '../store/journal/index.ts'
 import type {BodyQueue} from './bodies.ts'
+import {FlushTick} from './flush-tick.ts'
 import {isBefore} from './flusher.ts'
 import type {FlusherNews, FlusherOrder} from './flusher-messages.ts'
 import {JournalPace} from './journal-pace.ts'
@@ -23,13 +24,6 @@ export interface FlusherLinkOptions {
   readonly onCommitted: (mark: Mark) => void
 }
 
-const TICK_MS = 50
-/**
- * Behind a flush of so much, the next may wait longer: what a transaction costs, whatever it holds, is then shared by
- * more calls.
- */
-const MUCH_BYTES = 256 * 1024
-const BUSY_TICK_MS = 100
 const RESTART_MS = 1_000
 /**
  * After twice this no spare is left of a load: before memory is released, a minute after it (src/base/idle-memory.ts).
@@ -37,8 +31,8 @@ const RESTART_MS = 1_000
 const TRIM_MS = 25_000
 
 /**
- * The main thread's end of the flusher: gathers records for 50 ms, under load for 100, then has it flushed, one order
- * at a time. A thread that dies is started again: the records that it had not written are in the journal.
+ * The main thread's end of the flusher: gathers records for 50 ms, under load for up to 250, then has them flushed, one
+ * order at a time. A thread that dies is started again: the records that it had not written are in the journal.
  */
 export class FlusherLink {
   readonly #options: FlusherLinkOptions
@@ -48,7 +42,7 @@ export class FlusherLink {
   /** True while a flush is ordered and not answered. */
   #ordered = false
   #behind_since_ms: number | undefined
-  #tick_ms = TICK_MS
+  readonly #tick = new FlushTick()
   #sent_bytes = 0
   #sent_rows = 0
   #set_aside = 0
@@ -100,7 +94,9 @@ export class FlusherLink {
     if (!isBefore(this.#wanted, mark)) return
     this.#wanted = mark
     this.#pace.written(mark)
-    this.#behind_since_ms ??= this.#options.now()
+    const now_ms = this.#options.now()
+    this.#behind_since_ms ??= now_ms
+    this.#tick.gathers(now_ms)
     this.#soon()
   }
 
@@ -113,10 +109,19 @@ export class FlusherLink {
   /** Something waits: it goes out with the next tick. */
   #soon(): void {
     if (this.#cancel || this.#closing) return
-    this.#cancel = this.#options.after(this.#tick_ms, () => {
+    const {after, now} = this.#options
+    // while a flush is in progress only bodies can go; behind it the time is taken again
+    const wait_ms = this.#ordered ? this.#tick.ms : this.#tick.left(now())
+    this.#cancel = after(wait_ms, () => {
       this.#cancel = undefined
       this.#send()
     })
+  }
+
+  #again(): void {
+    this.#cancel?.()
+    this.#cancel = undefined
+    this.#soon()
   }
 
   /**
@@ -226,8 +231,7 @@ export class FlusherLink {
     if (!this.#worker) return
     if (!this.#ordered && isBefore(this.#flushed, this.#wanted)) {
       this.#ordered = true
-      this.#tick_ms = isMuch(this.#flushed, this.#wanted) ? BUSY_TICK_MS : TICK_MS
-      this.#pace.ordered()
+      this.#tick.ordered(this.#pace.ordered(), this.#options.now())
       this.#post({order: 'flush', up_to: this.#wanted})
     }
     this.#sendBodies()
@@ -304,10 +308,11 @@ export class FlusherLink {
       this.#hindered = undefined
       this.#flushed = news.up_to
       const is_behind = isBefore(this.#flushed, this.#wanted)
-      this.#behind_since_ms = is_behind ? now() : undefined
-      if (!is_behind) this.#tick_ms = TICK_MS
+      const now_ms = now()
+      this.#behind_since_ms = is_behind ? now_ms : undefined
+      this.#tick.flushed(now_ms, is_behind)
       if (is_behind && this.#waiting.length > 0) this.#send()
-      else if (is_behind) this.#soon()
+      else if (is_behind) this.#again()
       onCommitted(news.committed)
     }
     this.#waiting = this.#waiting.filter(({isDone, done}) => {
@@ -317,5 +322,3 @@ export class FlusherLink {
     })
   }
 }
-
-const isMuch = (from: Mark, to: Mark) => from.segment !== to.segment || to.position - from.position >= MUCH_BYTES

@@ -37,9 +37,11 @@ export class JournalPace {
     this.#end = end
   }
 
-  /** A flush of all that is written begins. */
-  ordered(): void {
+  /** A flush of all that is written begins; gives the bytes that no flush before was ordered for. */
+  ordered(): number {
+    const bytes = this.#written_bytes - this.#ordered_bytes
     this.#ordered_bytes = this.#written_bytes
+    return bytes
   }
 
   /** The flush is over; `was_hindered`: it waited for a database that took nothing. Gives whether `is_outrun` moved. */

@@ -95,20 +95,35 @@ test('whoever waits for the database waits no longer than told, hears what hinde
   await long
 })
 
-test('while much comes it is gathered for 100 ms, and for 50 again once nothing did', () => {
+test('while much comes it is gathered for 250 ms, and for 50 again once nothing did', () => {
   const {link, threads, timers, tick} = setUp()
   const [thread] = threads as [Thread]
   const much = 300_000
   link.written(at(much))
   tick(50)
   link.written(at(2 * much))
-  expect(timers.map(({ms}) => ms)).toEqual([100])
+  expect(timers.map(({ms}) => ms)).toEqual([250])
   thread.flushes(much)
-  tick(100)
+  tick(250)
   expect(thread.wants()).toEqual([much, 2 * much])
   thread.flushes(2 * much)
   link.written(at(2 * much + 10))
   expect(timers.map(({ms}) => ms)).toEqual([50])
+})
+
+test('what came during a flush that took longer than a tick goes out at its end', () => {
+  const {link, threads, timers, tick} = setUp()
+  const [thread] = threads as [Thread]
+  link.written(at(10))
+  tick(50)
+  link.written(at(20))
+  tick(100)
+  link.written(at(30))
+  expect(timers.map(({ms}) => ms)).toEqual([50])
+  thread.flushes(10)
+  expect(timers.map(({ms}) => ms)).toEqual([0])
+  tick(0)
+  expect(thread.wants()).toEqual([10, 30])
 })
 
 test('calls that outrun the writer are to be refused until it has caught up, and the log says so once each', () => {

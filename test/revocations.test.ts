@@ -7,7 +7,7 @@ import {Timers} from './support/timers.ts'
 const silent = () => Promise.reject(new StoreSilentFault('PostgreSQL', 'no answer came'))
 
 /** Revocations over a store that answers with `version`, or as `answer` says. */
-function opened({max_stale_s = 60, query_timeout_ms = 5_000} = {}) {
+function opened({max_stale_s = 60, query_timeout_ms = 5_000, reports = false} = {}) {
   const timers = new Timers(1_000_000)
   const store = {
     version: 1,
@@ -15,6 +15,9 @@ function opened({max_stale_s = 60, query_timeout_ms = 5_000} = {}) {
     patience: [] as number[],
     revisions: undefined as ReadonlyMap<string, number> | undefined,
     reconnect: () => {},
+    writes: () => {},
+    reportsNoMore: () => {},
+    is_watched: false,
   }
   let forgotten = 0
   const dropped: (readonly string[] | null)[] = []
@@ -26,6 +29,14 @@ function opened({max_stale_s = 60, query_timeout_ms = 5_000} = {}) {
         return store.answer ? store.answer() : store.version
       },
       revisions: async () => store.revisions ?? new Map([['api_keys', store.version]]),
+      ...(reports && {
+        watchWrites(onWriting: () => void, onLost: () => void) {
+          Object.assign(store, {writes: onWriting, reportsNoMore: onLost, is_watched: true})
+          return () => {
+            store.is_watched = false
+          }
+        },
+      }),
       onReconnect: listener => {
         store.reconnect = listener
       },
@@ -141,6 +152,50 @@ test.each([
   store.reconnect()
   await revocations.ready()
   expect(dropped.slice(1)).toEqual(expected)
+})
+
+test('a store that reports writes is looked at twice a second without, and often from one on', async () => {
+  const {revocations, store, forgotten, start, pass} = opened({reports: true})
+  const looks = async (ms: number) => {
+    const before = store.patience.length
+    await pass(ms)
+    return store.patience.length - before
+  }
+  await start()
+  expect(await looks(10_000)).toBe(20)
+  expect(revocations.holds).toBe(true)
+  await pass(40)
+  store.writes()
+  await pass(900) // until then the disk syncs it
+  store.version++
+  await pass(300)
+  expect(forgotten()).toBe(2)
+  await pass(2_000)
+  expect(await looks(10_000)).toBe(20)
+  revocations.close()
+  expect(store.is_watched).toBe(false)
+})
+
+test('without its reports a store is looked at as often as one that has none', async () => {
+  const {store, forgotten, start, pass} = opened({reports: true})
+  await start()
+  await pass(5_000)
+  store.reportsNoMore()
+  const before = store.patience.length
+  await pass(3_000)
+  expect(store.patience.length - before).toBe(11)
+  store.version++
+  await pass(300)
+  expect(forgotten()).toBe(2)
+})
+
+test('at 0 seconds a store that reports writes lets callers in between two looks', async () => {
+  const {revocations, start, pass} = opened({reports: true, max_stale_s: 0})
+  await start()
+  for (let turn = 0; turn < 30; turn++) {
+    await pass(70)
+    expect(revocations.holds).toBe(true)
+  }
 })
 
 test('a process that did not run for longer than that looks before it uses what it holds', async () => {

@@ -5,7 +5,7 @@ import {StoreSilentFault} from '../base/store-fault.ts'
 import type {Invalidation, Store} from '../store/database.ts'
 
 export interface RevocationsOptions {
-  readonly store: Pick<Store, 'kind' | 'dataVersion' | 'revisions' | 'onReconnect'>
+  readonly store: Pick<Store, 'kind' | 'dataVersion' | 'revisions' | 'watchWrites' | 'onReconnect'>
   readonly log: Pick<Log, 'warn' | 'info'>
   /** A clock that is never set; milliseconds. */
   readonly steady: () => number
@@ -20,6 +20,10 @@ export interface RevocationsOptions {
  * Between two looks. With the patience of the first, and a second connection, a revocation is known within a second.
  */
 const EVERY_MS = {sqlite: 100, postgres: 300} as const
+/** Between two looks while the store reports that someone is writing, and no one is. */
+const QUIET_MS = 500
+/** A write is reported as it begins: it is looked for until so long behind the last, as a disk has to sync it. */
+const STIR_MS = 1_000
 /**
  * How long the first look at a silent store waits; each one after it that fails waits twice as long as the one before.
  */
@@ -32,8 +36,8 @@ const PAUSE_MS = 1_000
 
 /**
  * Knows whether another process revoked or changed keys, providers, configs and guardrails. It looks several times a
- * second, and clears the caches whose revisions another process moved. While it cannot look, cached rows may be used
- * for CALLER_CACHE_MAX_STALE_S.
+ * second, less often where the store reports writes and there are none, and clears the caches whose revisions another
+ * process moved. While it cannot look, cached rows may be used for CALLER_CACHE_MAX_STALE_S.
  */
 export class Revocations {
   readonly #options: RevocationsOptions
@@ -50,6 +54,10 @@ export class Revocations {
   #silence: string | null = null
   #looking: Promise<void> | undefined
   #cancel: () => void = () => undefined
+  /** Ends the store's reports of writes; undefined while there are none. */
+  #unwatch: (() => void) | undefined
+  /** Until then someone may be writing; of `steady`. */
+  #stirred_until_ms = Number.NEGATIVE_INFINITY
   #closed = false
 
   constructor(options: RevocationsOptions) {
@@ -69,7 +77,28 @@ export class Revocations {
       this.#until_ms = Number.NEGATIVE_INFINITY
       this.#soon(0)
     })
+    this.#unwatch = this.#options.store.watchWrites?.(
+      () => this.#stirred(),
+      () => this.#unwatched(),
+    )
     await this.#look()
+  }
+
+  /** Someone is writing: it is looked more often from now on, until what was written is sure to be seen. */
+  #stirred(): void {
+    const is_quiet = this.#every_ms === QUIET_MS
+    this.#stirred_until_ms = this.#options.steady() + STIR_MS
+    if (is_quiet && !this.#looking) this.#soon(this.#every_ms)
+  }
+
+  #unwatched(): void {
+    this.#unwatch = undefined
+    if (!this.#looking) this.#soon(0)
+  }
+
+  get #every_ms(): number {
+    const {store, steady} = this.#options
+    return this.#unwatch && steady() >= this.#stirred_until_ms ? QUIET_MS : EVERY_MS[store.kind]
   }
 
   /**
@@ -110,6 +139,7 @@ export class Revocations {
 
   close(): void {
     this.#closed = true
+    this.#unwatch?.()
     this.#cancel()
   }
 
@@ -118,7 +148,7 @@ export class Revocations {
     this.#cancel()
     this.#looking ??= this.#read().finally(() => {
       this.#looking = undefined
-      this.#soon(this.#failures === 1 ? 0 : EVERY_MS[this.#options.store.kind])
+      this.#soon(this.#failures === 1 ? 0 : this.#every_ms)
     })
     return this.#looking
   }

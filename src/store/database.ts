@@ -259,6 +259,11 @@ export interface Store {
    * `server_started`, which differs where another server answers.
    */
   revisions(within_ms?: number): Promise<ReadonlyMap<string, number>>
+  /**
+   * Calls `onWriting` when someone is writing, shortly before it can be seen, until it calls `onLost`; what it gives
+   * ends that. Undefined where the system does not report it: then it has to be looked for.
+   */
+  watchWrites?(onWriting: () => void, onLost: () => void): (() => void) | undefined
   /** Calls `listener` when a server answers again that did not: others may have written meanwhile. */
   onReconnect(listener: () => void): void
   /** How many waits for an answer were given up, each with its connection. */

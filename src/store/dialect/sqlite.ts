@@ -11,6 +11,7 @@ import {
 import {isBusy} from '../busy.ts'
 import type {Database, Db, Store} from '../database.ts'
 import {notedWrites} from '../noted-writes.ts'
+import {watchFile} from './watched-file.ts'
 
 /** The purpose of a connection decides which files it opens and how long it waits for another's lock (core rule 7). */
 export type SqliteRole = 'server' | 'operator' | 'flusher' | 'reader'
@@ -58,6 +59,7 @@ export function openSqlite(options: SqliteOptions): Store {
   const raw = connect(options)
   const poll = connect({...options, role: 'reader'})
   const db: Db = new Kysely<Database>({dialect: new ImmediateSqliteDialect({database: raw})})
+  let version: Sqlite.Statement<[], number> | undefined
   let last: Promise<unknown> = Promise.resolve()
   const inTurn = <T>(attempt: () => Promise<T>): Promise<T> => {
     const turn = last.then(attempt)
@@ -72,12 +74,14 @@ export function openSqlite(options: SqliteOptions): Store {
     ...notedWrites(transact),
     migrate: transact,
     async dataVersion() {
-      return poll.pragma('main.data_version', {simple: true}) as number
+      version ??= poll.prepare<[], number>('pragma main.data_version').pluck()
+      return version.get()!
     },
     async revisions() {
       const rows = poll.prepare<[], {name: string; revision: number}>(REVISIONS).all()
       return new Map(rows.map(({name, revision}) => [name, revision]))
     },
+    watchWrites: (onWritten, onLost) => watchFile(join(options.folder, `${CONTROL_FILE}-wal`), {onWritten, onLost}),
     onReconnect: () => undefined,
     givenUp: () => 0,
     async close() {

@@ -1,5 +1,6 @@
 import {join} from 'node:path'
 import {IdMap} from '../../base/id-map.ts'
+import {endTurn} from '../../base/turn-end.ts'
 import {Batch} from './batch.ts'
 import {Space} from './disk-space.ts'
 import {JournalFault} from './errors.ts'
@@ -271,7 +272,7 @@ export class Journal {
       setImmediate(() => {
         this.#scheduled = false
         this.flush()
-        this.#tell()
+        endTurn(() => this.#tell()) // calls whose intents are written leave in this turn
       })
     }
     return record

@@ -1,5 +1,6 @@
 import type {Socket} from 'node:net'
 import {Dispatcher, errors} from 'undici'
+import {atTurnEnd} from '../../turn-end.ts'
 import {EgressFault} from '../faults.ts'
 import {type ExchangeOwner, HttpExchange} from './call.ts'
 import {type ConnectionOwner, HttpConnection} from './connection.ts'
@@ -128,7 +129,7 @@ export class ConnectionPool extends Dispatcher implements ExchangeOwner, Connect
   #soon() {
     if (this.#is_due) return
     this.#is_due = true
-    if (due.push(this) === 1) setImmediate(sendDue)
+    if (due.push(this) === 1) atTurnEnd(sendDue)
   }
 
   /** Sends what there is a line for; the rest waits for one. */

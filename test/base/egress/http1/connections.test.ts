@@ -3,6 +3,7 @@ import {connect} from 'node:net'
 import {setImmediate as turn} from 'node:timers/promises'
 import {afterEach, expect, test, vi} from 'vitest'
 import {ConnectionPool} from '../../../../src/base/egress/http1/pool.ts'
+import {endTurn} from '../../../../src/base/turn-end.ts'
 import {codeOf, control, poolTo, serveText, type Told, tell, wired} from './dispatched.ts'
 
 const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'
@@ -29,6 +30,28 @@ test('calls of a turn leave at its end, and the line used last goes first', asyn
   expect(there.wires.map(({written}) => written)).toEqual([expect.stringContaining('GET / HTTP/1.1\r\n'), ''])
   there.wires[0]!.push(OK)
   expect((await next).end).toBe('whole')
+})
+
+test('a call that the end of a turn lets go leaves in that turn', async () => {
+  const there = wired()
+  const first = tell(there.pool)
+  ;(await there.wire(0)).push(OK)
+  await first
+  there.wires[0]!.written = ''
+  let next: Promise<Told> | undefined
+  let written_then = ''
+  setImmediate(() => {
+    endTurn(() => {
+      next = tell(there.pool)
+    })
+  })
+  setImmediate(() => {
+    written_then = there.wires[0]!.written
+  })
+  await turn()
+  expect(written_then).toContain('GET / HTTP/1.1\r\n')
+  there.wires[0]!.push(OK)
+  expect((await next!).end).toBe('whole')
 })
 
 test('a line rests for a minute, or two seconds less than the server says', async () => {

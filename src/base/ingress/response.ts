@@ -102,13 +102,19 @@ export class FastResponse implements ClientResponse {
   end(last: Buffer | string, encoding: 'latin1' | 'utf8'): void {
     if (this.#over) return
     this.#over = true
-    if (this.#is_chunked) {
-      if (last.length > 0) this.write(typeof last === 'string' ? Buffer.from(last, encoding) : last)
-      this.socket.write(`${this.#taken()}0\r\n\r\n`, 'latin1')
-    } else if (!this.#has_body || last.length === 0) this.flushHeaders()
+    if (this.#is_chunked) this.#endChunks(typeof last === 'string' ? Buffer.from(last, encoding) : last)
+    else if (!this.#has_body || last.length === 0) this.flushHeaders()
     else if (typeof last === 'string' && encoding === 'latin1') this.socket.write(this.#taken() + last, 'latin1')
     else this.#send(typeof last === 'string' ? Buffer.from(last) : last)
     this.#ended(this.#keeps)
+  }
+
+  /** The last chunk and the end are one write: those of a stream wait for the settlement, and go together. */
+  #endChunks(last: Buffer): void {
+    const is_short = last.length <= ONE_PIECE_BYTES
+    if (!is_short) this.write(last)
+    const chunk = is_short && last.length > 0 ? `${last.length.toString(16)}\r\n${last.toString('latin1')}\r\n` : ''
+    this.socket.write(`${this.#taken()}${chunk}0\r\n\r\n`, 'latin1')
   }
 
   destroy(): void {

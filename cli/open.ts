@@ -6,7 +6,10 @@ import type {Settings} from '../src/settings/index.ts'
 import {CommandFault, EXIT} from './fault.ts'
 
 /** The part of an App that the command line uses. */
-export type OpenApp = Pick<App, 'settings' | 'first_run' | 'notes' | 'inject' | 'listen' | 'reload' | 'drain' | 'close'>
+export type OpenApp = Pick<
+  App,
+  'settings' | 'first_run' | 'notes' | 'inject' | 'listen' | 'warmUp' | 'reload' | 'drain' | 'close'
+>
 
 export interface OpenOptions {
   readonly role: 'server' | 'operator'

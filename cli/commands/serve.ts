@@ -76,7 +76,11 @@ export function serve(flags: readonly FlagOption[]): Command {
             note.forget()
           }
           await notifyServiceManager('ready', sources.env.NOTIFY_SOCKET)
-          restAfterLoad()
+          // what that takes is no load: the memory that it needs is that of the first calls
+          const warm: Promise<unknown> = app.warmUp?.() ?? Promise.resolve()
+          void warm
+            .catch((fault: unknown) => log.debug({fault}, 'the way of a call was not compiled before the first'))
+            .then(() => restAfterLoad())
           const signal = await stop.heard
           log.info({signal, url}, 'stopping: running calls may finish')
           late = endInTime(app.settings.drain_timeout_ms, log, world)

@@ -3,6 +3,7 @@ import type {Log} from '../base/log.ts'
 import type {changeable, Settings, SettingsChanges} from '../settings/index.ts'
 import type {DataPlaneParts} from './data-plane.ts'
 import type {InjectedRequest} from './operator-server.ts'
+import type {WarmUpReport} from './warm-up.ts'
 
 export interface AppOptions {
   /**
@@ -36,6 +37,8 @@ export interface App {
   inject(request: InjectedRequest): Promise<{readonly status: number; readonly body: unknown}>
   /** Takes connections; says where. */
   listen(): Promise<{readonly url: string /** Of MCP_PORT. */; readonly mcp_url?: string}>
+  /** Has the way of a call compiled, in moments without one; resolves when that is done. Only of a server. */
+  warmUp?(): Promise<WarmUpReport>
   /** Resolves when the log holds every call that has ended. */
   flushed(): Promise<void>
   /**

@@ -161,6 +161,12 @@ export async function openServing(directory: DataDir, parts: RootParts): Promise
       return {url, ...(mcp_url !== null && {mcp_url})}
     },
     reload: next => reload(next, {kept, log, servers: servers.map(each => each.server), governor}),
+    async warmUp() {
+      const {warmUp} = await import('./warm-up.ts')
+      const pause = (ms: number) => new Promise<void>(done => void after(ms, done))
+      const isIdle = () => plane.proxy.live === 0 && !plane.proxy.draining
+      return warmUp({services: plane.services, isIdle, pause})
+    },
     flushed: () => records.flushed(FLUSHED_MS),
     async drain() {
       void background.schedule.close()

@@ -17,7 +17,7 @@ export interface RecorderCounts {
 }
 
 export interface RecorderParts {
-  readonly journal: Journal
+  readonly journal: Pick<Journal, 'append' | 'appendIntent' | 'appendSettlement'>
   readonly bodies: BodyQueue
   readonly log: Log
   /** Bodies wait. */

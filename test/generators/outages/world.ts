@@ -6,13 +6,16 @@ import {setTimeout as sleep} from 'node:timers/promises'
 import {expect} from 'vitest'
 import {ADMIN_KEY, startGateway, type TestGateway} from '../../support/gateway.ts'
 import {type Line, openLine} from '../../support/line.ts'
+import {migratedDatabase} from '../../support/migrated.ts'
 import {onServer} from '../../support/stores.ts'
+import {spentIn} from './spent.ts'
 
 /** What stores have in these tests. */
 export const DEADLINE_MS = 200
 /** Within which an answer counts as in time, on a machine that does much else. */
 export const IN_TIME_MS = 12 * DEADLINE_MS
-export const STALE_S = 1
+/** Long enough to ask all that a known caller may have meanwhile. */
+const STALE_S = 2
 
 export interface Reply {
   readonly status: number
@@ -21,26 +24,37 @@ export interface Reply {
   readonly took_ms: number
 }
 
+/** A call as a client makes it: what it sends beside, or in the place of, the usual. */
+export interface Asked {
+  readonly body?: Readonly<Record<string, unknown>>
+  readonly headers?: Readonly<Record<string, string>>
+}
+
 /** A gateway, and the way between it and the store. */
 export interface OutageWorld {
   readonly line: Line
   readonly gateway: TestGateway
-  call(key: string): Promise<Reply>
+  call(key: string, asked?: Asked): Promise<Reply>
   get(path: string): Promise<Reply>
   /** Changes something of the administration, or tries to. */
   post(path: string, body: object): Promise<Reply>
   readonly workspace_id: string
   readonly folder: string
-  /** How many calls were answered with 200. */
+  /** How many calls were answered with 200, and the tokens in those answers. */
   readonly answered: number
+  readonly tokens: number
   /** How many calls of the log were, once it can be read. */
   logged(): Promise<number>
+  /** The tokens of the ledger's hourly sums, once they can be read. */
+  summed(): Promise<number>
   /** A new key that no process knows yet; with a limit of tokens where one is given. */
   key(limit?: object): Promise<{readonly id: string; readonly key: string}>
   /**
    * Calls until it is let in, and is known from then on: what was written before is looked at, and forgotten, no more.
    */
   know(key: string): Promise<void>
+  /** Waits until a process has looked at what it wrote itself. */
+  looked(): Promise<unknown>
   metric(name: string): Promise<number>
   /** Starts a gateway on the same data. */
   start(): Promise<TestGateway>
@@ -51,37 +65,47 @@ export interface OutageWorld {
 
 /** By then a process has looked at what it wrote itself. */
 const LOOKED_MS = 800
-const SEALING_KEY = Buffer.alloc(32, 5).toString('base64')
+export const SEALING_KEY = Buffer.alloc(32, 5).toString('base64')
+
+/** A database of its own, where a gateway was once; `url` leads there. */
+export async function madeDatabase(server_url: string) {
+  const name = `gateway_test_${randomBytes(6).toString('hex')}`
+  await onServer(`create database ${name} template ${await migratedDatabase()}`)
+  const url = Object.assign(new URL(server_url), {pathname: `/${name}`}).href
+  // the first start writes much, which takes longer than these deadlines allow on a slow machine
+  await (await beside(url)).close()
+  return {url, drop: () => onServer(`drop database ${name} with (force)`)}
+}
 
 /** Over PostgreSQL by a line; `url` leads there without it. */
 export async function overPostgres(server_url: string): Promise<OutageWorld & {readonly url: string}> {
-  const name = `gateway_test_${randomBytes(6).toString('hex')}`
-  await onServer(`create database ${name}`)
-  const url = Object.assign(new URL(server_url), {pathname: `/${name}`}).href
-  // the first start migrates, which takes longer than these deadlines allow on a slow machine
-  await (await startGateway({DATABASE_URL: url, GATEWAY_SEALING_KEY: SEALING_KEY})).close()
+  const {url, drop} = await madeDatabase(server_url)
   const line = await openLine(url, {usual_port: 5432})
   const world = await worldOf(line, {DATABASE_URL: line.url, GATEWAY_SEALING_KEY: SEALING_KEY})
+  return Object.defineProperties({...world, url}, {...liveOf(world), close: {value: endOf(world, drop)}})
+}
+
+/** Over SQLite, or the PostgreSQL at `server_url`, with its counters and cache in Redis by a line. */
+export async function overRedis(redis_url: string, server_url?: string): Promise<OutageWorld> {
+  const line = await openLine(redis_url, {usual_port: 6379})
+  if (server_url === undefined) return worldOf(line, {REDIS_URL: line.url})
+  const {url, drop} = await madeDatabase(server_url)
+  const world = await worldOf(line, {REDIS_URL: line.url, DATABASE_URL: url, GATEWAY_SEALING_KEY: SEALING_KEY})
+  return Object.defineProperties({...world}, {...liveOf(world), close: {value: endOf(world, drop)}})
+}
+
+/** The members of a world that change, for another that is made of it. */
+function liveOf(world: OutageWorld): PropertyDescriptorMap {
   return {
-    ...world,
-    get gateway() {
-      return world.gateway
-    },
-    get answered() {
-      return world.answered
-    },
-    url,
-    async close() {
-      await world.close()
-      await onServer(`drop database ${name} with (force)`)
-    },
+    gateway: {get: () => world.gateway},
+    answered: {get: () => world.answered},
+    tokens: {get: () => world.tokens},
   }
 }
 
-/** Over SQLite, with its counters and cache in Redis by a line. */
-export async function overRedis(server_url: string): Promise<OutageWorld> {
-  const line = await openLine(server_url, {usual_port: 6379})
-  return worldOf(line, {REDIS_URL: line.url})
+const endOf = (world: OutageWorld, drop: () => Promise<void>) => async () => {
+  await world.close()
+  await drop()
 }
 
 /** Another gateway on the same database, that the line does not concern. */
@@ -101,6 +125,7 @@ async function worldOf(line: Line, stores: Record<string, string>): Promise<Outa
   const folder = mkdtempSync(join(tmpdir(), 'gateway-outage-'))
   const env = {
     ...stores,
+    TRUSTED_CUSTOM_HOSTS: '127.0.0.1',
     DB_QUERY_TIMEOUT_MS: String(DEADLINE_MS),
     CALLER_CACHE_MAX_STALE_S: String(STALE_S),
     DRAIN_TIMEOUT_MS: '200',
@@ -111,11 +136,31 @@ async function worldOf(line: Line, stores: Record<string, string>): Promise<Outa
   const headers = {'x-gateway-api-key': ADMIN_KEY}
   const get = (path: string) => replyOf(() => fetch(gateway.url + path, {headers}))
   let answered = 0
-  const call = async (key: string) => {
-    const reply = await replyOf(() => gateway.chat(BODY, {'x-gateway-provider': '@demo', 'x-gateway-api-key': key}))
-    if (reply.status === 200) answered++
+  let tokens = 0
+  let texts = 0
+  const call = async (key: string, asked: Asked = {}) => {
+    const messages = [{role: 'user', content: `hi, for the ${++texts}th time`}]
+    const body = {model: 'echo', max_tokens: 10, messages, ...asked.body}
+    const sent = {'x-gateway-provider': '@demo', 'x-gateway-api-key': key, ...asked.headers}
+    const reply = await replyOf(() => gateway.chat(body, sent))
+    if (reply.status === 200) {
+      answered++
+      tokens += spentIn(reply.text)
+    }
     return reply
   }
+  const list = async <T>(path: string): Promise<T> => {
+    let text = ''
+    await expect
+      .poll(async () => {
+        const reply = await get(path)
+        text = reply.text
+        return reply.status
+      })
+      .toBe(200)
+    return (JSON.parse(text) as {data: T}).data
+  }
+  const looked = () => sleep(LOOKED_MS)
   return {
     line,
     get gateway() {
@@ -129,8 +174,12 @@ async function worldOf(line: Line, stores: Record<string, string>): Promise<Outa
     get answered() {
       return answered
     },
+    get tokens() {
+      return tokens
+    },
+    looked,
     async know(key) {
-      await sleep(LOOKED_MS)
+      await looked()
       await expect.poll(async () => (await call(key)).status).toBe(200)
     },
     get,
@@ -145,17 +194,13 @@ async function worldOf(line: Line, stores: Record<string, string>): Promise<Outa
     workspace_id: workspace!.id,
     folder,
     async logged() {
-      let text = ''
-      await expect
-        .poll(async () => {
-          const reply = await get(`/v1/logs?page_size=1000&workspace_id=${workspace!.id}`)
-          text = reply.text
-          return reply.status
-        })
-        .toBe(200)
-      return (JSON.parse(text) as {data: {response_status_code: number}[]}).data.filter(
-        row => row.response_status_code === 200,
-      ).length
+      const path = `/v1/logs?page_size=1000&workspace_id=${workspace!.id}`
+      const rows = await list<{response_status_code: number}[]>(path)
+      return rows.filter(row => row.response_status_code === 200).length
+    },
+    async summed() {
+      const rows = await list<{total_tokens: number}[]>('/v1/admin/usage?by=model&since=2026-01-01T00:00:00Z')
+      return rows.reduce((sum, {total_tokens}) => sum + total_tokens, 0)
     },
     key: (limit = {}) =>
       gateway.admin('POST', '/api-keys/workspace/service', {
@@ -176,8 +221,6 @@ async function worldOf(line: Line, stores: Record<string, string>): Promise<Outa
     },
   }
 }
-
-const BODY = {model: 'echo', max_tokens: 10, messages: [{role: 'user', content: 'hi'}]}
 
 async function replyOf(send: () => Promise<Response>): Promise<Reply> {
   const started = performance.now()

@@ -40,6 +40,7 @@ import {type Records, startRecords} from '../workers/records.ts'
 import type {JournalFollower} from '../workers/retirement.ts'
 import {likenessesIn, servedCachePort} from './cache-port.ts'
 import {callServices} from './call-services.ts'
+import {countersNotices} from './counters-notices.ts'
 import {heldWork} from './deferred-charges.ts'
 import {openEgress} from './egress.ts'
 import {driftMetric, entitiesMetric, OWN_COUNTERS, SHARED_COUNTERS, tellDrift} from './limits-drift.ts'
@@ -140,7 +141,7 @@ export async function openDataPlane({
     silence_ms: settings.db_query_timeout_ms,
     table: store.kind === 'postgres' ? counterTable(store.db) : null,
     now,
-    onFault: fault => log.error({fault}, 'the shared counters failed'),
+    onFault: countersNotices({log, now, setting: settings.redis_url ? 'REDIS_URL' : 'DATABASE_URL'}),
   })
   const redis = await openRedisWatch(settings, registry)
   const {file, cache, db} = await openKeptAnswers({settings, store, store_options, binding, now, log})

@@ -60,16 +60,17 @@ function endsOf(base_path: string): readonly string[] {
 }
 
 /**
- * `path` as a kind without deployments has it: clients made for Azure write the model as one, and their version of the
- * API (`/openai/deployments/MODEL/ chat/completions?api-version=…`). The model is in their body as well.
+ * The unified path that `path` is at a kind without deployments: clients made for Azure write the model as one, and
+ * their version of the API (`/openai/deployments/MODEL/chat/completions?api-version=…`). Null for any other path, and
+ * at kinds that have deployments.
  */
-export function withoutDeployment({slug}: Provider, path: string): string {
-  const found = HAS_DEPLOYMENTS.has(slug) ? null : DEPLOYMENT.exec(path)
-  return found ? found[1]! : path
+export function withoutDeployment({slug}: Provider, path: string): string | null {
+  return HAS_DEPLOYMENTS.has(slug) ? null : (DEPLOYMENT.exec(path)?.[1] ?? null)
 }
 const HAS_DEPLOYMENTS: ReadonlySet<string> = new Set(['azure-openai', 'azure-ai'])
+/** Names of models have slashes, which some of these clients leave as they are. */
 const DEPLOYMENT =
-  /^(?:\/openai)?\/deployments\/[^/?]+(\/(?:chat\/completions|completions|embeddings|responses|images\/(?:generations|edits)|audio\/(?:speech|transcriptions|translations)))(?:\?api-version=[\w.-]*)?$/
+  /^(?:\/openai\/deployments\/[^?]+?|\/deployments\/[^/?]+)(\/(?:chat\/completions|completions|embeddings|responses|images\/(?:generations|edits)|audio\/(?:speech|transcriptions|translations)))(?:\?api-version=[\w.-]*)?$/
 
 /**
  * Routes of engines beside `/v1` (llama.cpp's server, Ollama, vLLM, SGLang, TGI, LM Studio, KoboldCpp): their own

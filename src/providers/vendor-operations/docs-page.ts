@@ -45,7 +45,8 @@ A client takes the gateway's address, with or without \`/v1\`: both lead to the 
 | Mistral and Together SDKs | \`http://HOST:8787\` | \`api_key\`, sent as \`Authorization: Bearer KEY\` |
 | Ollama clients | \`host\`: \`http://HOST:8787\` | header \`Authorization: Bearer KEY\` |
 
-Azure's clients name a deployment in the path. Kinds without deployments take the model of the body.
+Azure's clients name a deployment in the path. At kinds without deployments the deployment is the model, and the call
+goes by the unified route. [clients.md](clients.md) has a snippet for each client.
 
 ## Addresses in replies
 

@@ -99,7 +99,7 @@ export function readCredentials({
   if (x_api_key && (anthropic || !bearer)) return {service_key: x_api_key, from: 'x-api-key', provider_token: null}
   const of_vendor = vendorKey(headers, route.query)
   if (of_vendor) return {service_key: of_vendor, from: 'vendor', provider_token: null}
-  throw new Refusal('key.missing', {header: `${own.prefix}-api-key`})
+  throw new Refusal('key.missing', {header: `${own.prefix}-api-key or x-api-key`})
 }
 
 function vendorKey(headers: IncomingHttpHeaders, query: string): string | null {

@@ -131,10 +131,12 @@ function made(call: Call, found: Target, credentials: RequestCredentials, servic
   const words = translateRequest(call, target, provider, model)
   const is_chat = words !== null && words.dialect === null
   const is_stream = 'stream' in body && body.stream
+  const query = leavingQuery(queryOf(call), credentials, services)
+  const plain = is_passthrough ? withoutDeployment(provider, route.path + query) : null
   const reach: EndpointRequest = {
-    endpoint: is_passthrough ? 'proxy' : is_chat ? 'chatComplete' : endpoint,
-    path: is_chat ? '/chat/completions' : route.path,
-    query: leavingQuery(queryOf(call), credentials, services),
+    endpoint: is_chat ? 'chatComplete' : is_passthrough && plain === null ? 'proxy' : endpoint,
+    path: is_chat ? '/chat/completions' : (plain ?? route.path),
+    query: plain === null ? query : '',
     model: model ?? '',
     is_stream,
     ...(target.is_custom && target.destination ? {base_path: target.destination.basePath} : {}),
@@ -142,12 +144,13 @@ function made(call: Call, found: Target, credentials: RequestCredentials, servic
   const destination = provider.transport
     ? null
     : (target.destination ?? resolveDestination(target, provider, reach, incoming.own.prefix, services))
-  // A model of the path is in no body, for many vendors refuse one there.
-  const named = call.operation?.path_model
-    ? null
-    : model !== null && provider.modelIn
-      ? provider.modelIn(model, options)
-      : model
+  // A model of the path is in no body, for many vendors refuse one there. One that leaves in no path has to be in it.
+  const named =
+    call.operation?.path_model && plain === null
+      ? null
+      : model !== null && provider.modelIn
+        ? provider.modelIn(model, options)
+        : model
   const changed = words || body.kind !== 'json' ? null : changesOf(body, target, named)
   const metering = changed ? meteringOf(call, provider, changed.edits, services) : NOT_METERED
   const is_metered = metering.is_hidden
@@ -199,7 +202,7 @@ function holdsLinks({operation}: Call): boolean {
 /** By a vendor's own path a client may write what the base has. */
 function pathOf(provider: Provider, base_path: string, path: string, is_passthrough: boolean): string {
   if (!is_passthrough) return joinPath(base_path, path)
-  return joinPath(baseFor(provider, base_path, path), withoutRepeat(base_path, withoutDeployment(provider, path)))
+  return joinPath(baseFor(provider, base_path, path), withoutRepeat(base_path, path))
 }
 
 /** A list of models is read whole: what the caller may not call is not in it. */

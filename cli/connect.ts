@@ -51,22 +51,29 @@ export async function withGateway(command: Command, work: (gateway: Gateway) => 
   }
 }
 
-/** A missing row is best looked for in the list, when there is one beside the command. */
-function withHint(fault: unknown, {parent}: Command, place: string): unknown {
-  if (
-    !(fault instanceof CommandFault) ||
-    fault.status !== 404 ||
-    fault.next ||
-    !parent?.commands.some(each => each.name() === 'list')
-  )
-    return fault
+/** A missing row is best looked for in the list of its kind, else in the one that is beside the command. */
+function withHint(fault: unknown, command: Command, place: string): unknown {
+  if (!(fault instanceof CommandFault) || fault.status !== 404 || fault.next) return fault
   const {message, exit, code, status} = fault
+  const parent = groupOf(/\bno (\w+) is known\b/.exec(message)?.[1], command) ?? command.parent
+  if (!hasList(parent)) return fault
   return new CommandFault(message, {
     exit,
     code,
     status,
     next: `gateway ${parent.name()} list${place} shows what there is.`,
   })
+}
+
+/** The group of commands for a kind of rows, where it has a list. */
+function groupOf(kind: string | undefined, command: Command): Command | undefined {
+  let program = command
+  while (program.parent) program = program.parent
+  return program.commands.find(each => each.name() === `${kind}s` && hasList(each))
+}
+
+function hasList(command: Command | null): command is Command {
+  return command?.commands.some(each => each.name() === 'list') === true
 }
 
 /** A gateway reached by `transport`, spoken to in `operations`. */

@@ -31,16 +31,25 @@ export interface DefaultGuardrailOptions {
 /** Adds the words that say which guardrails run on every call of `whom`. */
 export function withDefaultGuardrails(command: Command, whom: string): Command {
   return command
-    .option('--input-guardrails <name...>', `guardrails for what every call of ${whom} asks, by id or slug`)
+    .option('--input-guardrails <name...>', `guardrails for what every call of ${whom} asks, by name, slug or id`)
     .option('--output-guardrails <name...>', 'the same for what is answered')
     .option('--no-input-guardrails', 'none of those')
     .option('--no-output-guardrails', 'none of these')
 }
 
 /** The same as the operations take them; what was not given is absent. */
-export function defaultGuardrailsOf({inputGuardrails: input, outputGuardrails: output}: DefaultGuardrailOptions) {
+export async function defaultGuardrailsOf(
+  gateway: Gateway,
+  {inputGuardrails: input, outputGuardrails: output}: DefaultGuardrailOptions,
+) {
   return {
-    ...(input !== undefined && {input_guardrails: input || null}),
-    ...(output !== undefined && {output_guardrails: output || null}),
+    ...(input !== undefined && {input_guardrails: input ? await slugsByName(gateway, input) : null}),
+    ...(output !== undefined && {output_guardrails: output ? await slugsByName(gateway, output) : null}),
   }
+}
+
+async function slugsByName(gateway: Gateway, names: readonly string[]): Promise<string[]> {
+  const slugs: string[] = []
+  for (const name of names) slugs.push(await slugByName(gateway, 'guardrails.list', name))
+  return slugs
 }

@@ -135,7 +135,7 @@ function defaults(): Command {
   )
   return withDefaultGuardrails(command, 'it').action((options: DefaultGuardrailOptions, self: Command) =>
     withGateway(self, async gateway => {
-      const body = defaultGuardrailsOf(options)
+      const body = await defaultGuardrailsOf(gateway, options)
       const {call} = gateway
       const reply = Object.keys(body).length
         ? await call('organisation_defaults.update', {body})

@@ -31,7 +31,7 @@ export function test(): Command {
         }
         const failed = cases.filter(({ok}) => !ok).length
         if (print.json) print.json_reply({object: 'suite', ok: failed === 0, cases})
-        if (failed === 0) return print.note(`All ${cases.length} cases hold.`)
+        if (failed === 0) return print.note(cases.length === 1 ? 'The case holds.' : `All ${cases.length} cases hold.`)
         throw new CommandFault(`${failed} of ${cases.length} cases failed.`, {exit: EXIT.failure, code: 'suite_failed'})
       }),
   )

@@ -1,7 +1,7 @@
 import {type Command, Option} from 'commander'
 import {UNREADABLE_BODIES, type UnreadableBodies} from '../../src/schema/guardrails.ts'
 import {change, type DryRunOption, withDryRun} from '../change.ts'
-import {withGateway} from '../connect.ts'
+import {type Gateway, withGateway} from '../connect.ts'
 import {usageFault} from '../fault.ts'
 import {type DefaultGuardrailOptions, defaultGuardrailsOf, withDefaultGuardrails} from '../guardrail.ts'
 import {type LimitOptions, limitChangesOf, limitsOf, withLimits} from '../limit-options.ts'
@@ -58,7 +58,8 @@ function create(): Command {
   withModels(writes(command))
   return withLimits(command).action((name: string, options: WriteOptions, self: Command) =>
     withGateway(self, async gateway => {
-      const reply = await gateway.call('workspaces.create', {body: {name, ...limitsOf(options), ...written(options)}})
+      const body = {name, ...limitsOf(options), ...(await written(gateway, options))}
+      const reply = await gateway.call('workspaces.create', {body})
       gateway.print.made(reply, reply.slug, `Created the workspace ${name}: ${reply.slug}`)
     }),
   )
@@ -105,7 +106,7 @@ function update(): Command {
         const body = {
           ...(options.name !== undefined && {name: options.name}),
           ...(options.restore && {status: 'active'}),
-          ...written(options),
+          ...(await written(gateway, options)),
           ...(await limitChangesOf(options, current)),
         }
         if (!Object.keys(body).length)
@@ -165,11 +166,11 @@ function writes(command: Command): Command {
     .option('--metadata <name=value...>', 'metadata that every call of it carries')
 }
 
-function written(options: WriteOptions) {
+async function written(gateway: Gateway, options: WriteOptions) {
   const {metadata} = options
   const defaults = {
     ...(metadata && {metadata: readPairs(metadata, '--metadata')}),
-    ...defaultGuardrailsOf(options),
+    ...(await defaultGuardrailsOf(gateway, options)),
     ...(options.unreadableBodies !== undefined && {
       unreadable_bodies: options.unreadableBodies === 'inherit' ? null : options.unreadableBodies,
     }),

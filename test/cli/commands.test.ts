@@ -609,5 +609,10 @@ describe('refusals', () => {
       code: 3,
       stderr: 'gateway: No row is known by this id. gateway configs list shows what there is.\n',
     })
+    // of another kind than the command is about
+    const missing = refusal(404, 'AB08', 'integration_id: no integration is known by the id nope.')
+    const other = fakeGateway({...ONE_WORKSPACE, 'POST /providers': missing})
+    const {stderr} = await run(['providers', 'create', 'local', '--integration', 'nope'], other)
+    expect(stderr).toContain('is known by the id nope. gateway integrations list shows what there is.')
   })
 })

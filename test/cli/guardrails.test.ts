@@ -67,7 +67,8 @@ describe('in a data directory', () => {
     expect(versions.stdout.trim().split('\n')).toHaveLength(3)
     expect((await here('guardrails', 'list')).stdout).toContain(slug)
     const update = (...more: string[]) => here('workspaces', 'update', 'default', ...more)
-    expect(await update('--input-guardrails', slug, '--output-guardrails', slug)).toMatchObject({code: 0})
+    // by its name as by its slug
+    expect(await update('--input-guardrails', 'Words', '--output-guardrails', slug)).toMatchObject({code: 0})
     const defaults = async () => JSON.parse((await here('workspaces', 'show', 'default', '--json')).stdout).defaults
     expect(await defaults()).toMatchObject({input_guardrails: [slug], output_guardrails: [slug]})
     const remove = () => here('guardrails', 'delete', slug)
@@ -79,6 +80,10 @@ describe('in a data directory', () => {
     expect(await defaults()).toMatchObject({input_guardrails: [], output_guardrails: []})
     expect(await remove()).toMatchObject({code: 0})
     expect(await here('guardrails', 'show', slug)).toMatchObject({code: 3})
+    expect(await update('--input-guardrails', 'Words')).toMatchObject({
+      code: 3,
+      stderr: expect.stringMatching(/gateway guardrails list .*shows what there is\./),
+    })
   })
 
   test('--shared makes one of the organisation', async () => {

@@ -46,7 +46,9 @@ export async function change<Id extends OperationId>(
   const lines = [...linesOf(reply), ...(resetsUsage(input) ? ['used: counted from zero again'] : [])]
   print.done(
     reply,
-    lines.length ? `${dryRun ? 'Would change' : 'Changed'} ${what}.` : `Nothing changed: ${what} is so already.`,
+    lines.length
+      ? `${dryRun ? 'Would change' : 'Changed'} ${what}.`
+      : `Nothing changed: ${what} has these values already.`,
   )
   const used = await usedOf(gateway, operation, input, reply)
   if (!print.quiet) for (const text of withBudgetNote(lines, reply, used)) print.line(`  ${text}`)

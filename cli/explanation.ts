@@ -103,7 +103,9 @@ function targetLines(target: ExplainedTarget): string[] {
   if (refusal) return [`refuses with ${refusal.status}: ${refusal.message}`, ...goesOnLines(goes_on)]
   const manner = [
     request_timeout_ms === null ? 'no timeout of its own' : `timeout ${request_timeout_ms} ms`,
-    retry ? `${retry.attempts} retries on ${retry.on_status_codes.join(', ')}` : 'no retries',
+    retry
+      ? `${retry.attempts === 1 ? '1 retry' : `${retry.attempts} retries`} on ${retry.on_status_codes.join(', ')}`
+      : 'no retries',
     has_circuit && 'a circuit breaker, taken to be closed',
   ]
   return [
@@ -150,7 +152,9 @@ function priceLines({price, unpriced}: ExplainedTarget): string[] {
 }
 
 function goesOnLines(goes_on: ExplainedTarget['goes_on']): string[] {
-  return goes_on.map(({on_status_codes: codes, to}) => `on ${codes ? codes.join(', ') : 'what is not 2xx'} then ${to}`)
+  return goes_on.map(
+    ({on_status_codes: codes, to}) => `on ${codes ? codes.join(', ') : 'any status but 2xx'} then ${to}`,
+  )
 }
 
 function placeOf({managed, provider, model}: ExplainedTarget): string {

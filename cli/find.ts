@@ -42,7 +42,7 @@ export async function findGateway({world, env, name, argv, usual, note}: Gateway
   const [one] = served
   if (one) {
     if (deletes({name, argv}))
-      throw unnamed(`A gateway is served from ${one.data_dir}; what deletes has to name it.`, lines)
+      throw unnamed(`A gateway is served from ${one.data_dir}; a command that deletes must name it.`, lines)
     note(`Working on ${one.data_dir}, which is served at ${one.url}.`)
     return one.data_dir
   }
@@ -58,7 +58,7 @@ export async function findGateway({world, env, name, argv, usual, note}: Gateway
     )
   }
   if (deletes({name, argv}))
-    throw unnamed(`A gateway is installed with its data in ${data_dir}; what deletes has to name it.`, [again])
+    throw unnamed(`A gateway is installed with its data in ${data_dir}; a command that deletes must name it.`, [again])
   note(`Working on ${data_dir}, where the gateway of this machine is installed.`)
   return data_dir
 }

@@ -70,7 +70,7 @@ export function readRate(text: string, type: 'requests' | 'tokens', units: reado
   const [, value, unit = ''] = /^(\d{1,15})([a-z]{3})$/.exec(text) ?? []
   if (value && units.includes(unit)) return {type, unit, value: Number(value)}
   throw usageFault(
-    `${text} is no rate: expected a number and rpm, rph or rpd (a minute, hour, day), for example 60rpm.`,
+    `${text} is not a rate: expected a number and rpm, rph or rpd (a minute, hour, day), for example 60rpm.`,
   )
 }
 

@@ -82,9 +82,9 @@ ${table(overruled, 'taken', 'not taken')}
 
 ## Kept apart
 
-A rule of an earlier source ("every id that starts with ...") also matches an id that a later source lists at another price.
-The id differs by more than a date or a version, so the rule is too loose. The id keeps the price of the source that lists
-it.
+A rule of an earlier source ("every id that starts with ...") also matches an id that has a row of its own in a later
+source, at another price. The id differs by more than a date or a version, so the rule is too loose. The id gets the
+price of the later source.
 ${apart.length} prices of ${modelsOf(apart)} models.
 
 ${table(apart, 'of the rule', 'taken for the id')}

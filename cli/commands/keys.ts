@@ -158,7 +158,7 @@ function rotate(): Command {
     'gateway keys rotate blue --transition 24h',
   ])
   return named(command, keyNoun)
-    .option('--transition <time>', 'how long the secret before works on, 30m at least', '30m')
+    .option('--transition <time>', 'how long the old secret still works, 30m at least', '30m')
     .action((name: string, {transition}: {transition: string}, self: Command) =>
       withGateway(self, async gateway => {
         const body = {key_transition_period_ms: readDuration(transition, '--transition')}
@@ -168,7 +168,7 @@ function rotate(): Command {
         })
         gateway.print.made(reply, reply.key, reply.key)
         gateway.print.note(
-          `Keep it now: it is not shown again. The secret before works until ${minute(reply.key_transition_expires_at)} UTC.`,
+          `Keep it now: it is not shown again. The old secret works until ${minute(reply.key_transition_expires_at)} UTC.`,
         )
       }),
     )

@@ -85,7 +85,7 @@ interface CreateOptions extends WriteOptions, WorkspaceOption, SecretOptions, Pl
 function create(): Command {
   const command = leaf('create', 'Create a provider, and with --kind the integration that holds its credentials', [
     'gateway providers create my-openai --kind openai --key-file openai.key --workspace research',
-    'gateway providers create local --kind ollama --custom-host http://10.0.0.5:11434/v1',
+    'gateway providers create local --kind ollama --custom-host http://10.0.0.5:11434',
     'gateway providers create my-openai --integration shared-openai --budget 50 --reset monthly',
   ])
     .argument('<slug>', 'callers say @slug')

@@ -240,7 +240,7 @@ async function rotated(call: One<typeof KeyRotate>) {
   const until = before.previous_key_expires_at
   if (until && until > now)
     throw new Refusal('row.unfit', {
-      reason: `The API key was rotated already: the secret before works until ${until}. Rotate it again after that.`,
+      reason: `The API key was rotated already: the old secret works until ${until}. Rotate it again after that.`,
     })
   const {key, hash, masked} = makeKey()
   const key_transition_expires_at = new Date(Date.parse(now) + body.key_transition_period_ms).toISOString()

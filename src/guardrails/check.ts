@@ -252,5 +252,5 @@ export function excerpt(text: string): string {
   return text.length > EXCERPT ? `${text.slice(0, EXCERPT)}...` : text
 }
 
-/** The parameter that turns a verdict round. */
-export const not = z.boolean().default(false).describe('Turns the verdict round.')
+/** The parameter that inverts a verdict. */
+export const not = z.boolean().default(false).describe('Inverts the verdict: what would pass fails.')

@@ -39,7 +39,8 @@ forbid something run. Others are logged there as \`skipped: true\`, with the rea
 - \`async: true\`: the call does not wait for the verdict, which appears only in the log. The guardrail cannot deny or change
   anything.
 - \`sequential: true\`: each check sees the changes of the checks before it. Otherwise all checks see the original body, and
-  changes are applied when all have ended: whole new bodies first, then redactions. No redacted text can come back.
+  changes are applied when all have ended. A body that a check replaces as a whole is put in first, and redactions are
+  applied to it. So no check brings back a text that another one redacted.
 - \`on_success\` and \`on_fail\` add \`feedback\` to the trace.
 - Guardrails of the workspace and the organisation run in addition, as saved. A config cannot remove them.
 - Patterns are JavaScript patterns without lookaround and back-references. Matching takes time linear in the text.
@@ -128,9 +129,10 @@ There are three ways to attach a guardrail to a config:
 Check ids and parameter names may be in any case; \`default.\` may be left out. A config's \`default_input_guardrails\` and
 \`default_output_guardrails\` take the same forms, and run at every target in addition to all others.`
 
-const ALONE_NOTE = `No guardrail sees or changes these strings, as long as they have the form of their kind. An address under such a key is
-checked like any text. In data that callers and tools fill freely, only keys that are plain names are excluded. This
-covers metadata, variables, and arguments and inputs of tools. JSON arguments inside a text stay valid JSON.`
+const ALONE_NOTE = `No guardrail sees or changes these strings, as long as they have the form of their kind.
+Under \`url\`, for example, only a \`data:\` URL is left out; any other URL is checked. Callers and tools fill
+metadata, variables, and arguments and inputs of tools as they like. In these every string is checked, and so is every
+name of a member that is not a plain identifier. JSON inside a text stays valid JSON.`
 
 /** The table of strings that are left alone. */
 function leftAlone(): string {
@@ -145,12 +147,13 @@ const PARTNERS_NOTE = `These checks call external services: a POST of JSON throu
 calls leave the gateway.
 
 - \`credentials\` is an object with the names in the table. Secrets are in bold, optional names in parentheses. A secret is
-  a text or \`{"secret_reference_id": "..."}\`.
+  a text. A reference to a secret manager (\`{"secret_reference_id": "..."}\`) is accepted, but this version does not
+  read it: the check then cannot decide.
 - A check cannot decide if a required credential is missing, or if the service does not respond as documented.
 - Every check accepts \`timeout\` in milliseconds and \`failOnError\`.
 - Text redacted by a service is replaced wherever it occurs. The check fails if a redaction cannot be applied.
-- \`gateway.*\` call classifiers that you host: \`POST {baseUrl}/moderations\`, \`/language\`, \`/pii\` and \`/gibberish\` with
-  \`{"input": "..."}\`.`
+- The four checks \`gateway.*\` call a service that you host: \`POST {baseUrl}/moderations\`, \`/language\`, \`/pii\` and
+  \`/gibberish\` with \`{"input": "..."}\`.`
 
 /** A row for each partner's check; a secret is in bold, what is not required in parentheses. */
 function partners(): string {

@@ -78,7 +78,7 @@ export const EXAMPLES: readonly Example[] = [
   {
     title: 'Answers: after the stream',
     about:
-      'A streamed response is checked at its end, and the verdict is sent after it. It cannot be withdrawn. A response that is not streamed is denied.',
+      'A streamed response is checked when its client has all of it, so it cannot be denied. The verdict is in the log, and with the header `x-gateway-strict-open-ai-compliance: false` it is also sent at the end of the stream. A response that is not streamed is denied.',
     config: {
       output_guardrails: [{jsonKeys: {keys: ['name', 'price'], operator: 'all'}, stream_mode: 'after', deny: true}],
     },

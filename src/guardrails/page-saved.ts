@@ -34,7 +34,8 @@ Over HTTP the paths are those of configs: \`POST\` and \`GET\` on \`/v1/guardrai
 - A workspace guardrail is visible only in its workspace. An organisation guardrail (\`--shared\`, or \`organisation_id\` with
   an admin key) can be read and used by every workspace, and changed only with admin keys.
 - A workspace default runs on each call of the workspace, with any config. An organisation default runs on all calls
-  (\`gateway guardrails defaults\`, \`PUT /v1/admin/organisation/defaults\`). It is a shared guardrail set with an admin key.
+  (\`gateway guardrails defaults\`, \`PUT /v1/admin/organisation/defaults\`). It names shared guardrails, and only an
+  admin key can change it.
 - A guardrail used by a default or a saved config cannot be deleted (409), because their calls would be refused.
 - With \`GUARDRAILS_ENABLED=OFF\` calls run without guardrails. You can still save and test them.
 
@@ -89,4 +90,4 @@ gateway guardrails coverage pg-house-1a2b3c
 \`\`\`
 
 All three are also API operations: \`POST /v1/guardrails/test\`, \`POST /v1/guardrails/coverage\`, and
-\`POST /v1/guardrails/evaluate\` with one page per request.`
+\`POST /v1/guardrails/evaluate\`, which evaluates one page of the log in each request.`

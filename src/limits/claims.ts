@@ -143,7 +143,7 @@ function standingOf({of, label, counts, ends_at_ms}: LimitClaim, used: bigint | 
       ? `it resets at ${new Date(ends_at_ms).toISOString().replace('.000Z', 'Z')}`
       : 'it does not reset by itself'
   const of_it =
-    used === null ? `It allows ${allowed}` : `Used are ${counts === 'cost' ? Number(used) / 1e9 : used} of ${allowed}`
+    used === null ? `It allows ${allowed}` : `${counts === 'cost' ? Number(used) / 1e9 : used} of ${allowed} are used`
   return ` ${of_it}; ${begins}.`
 }
 

@@ -34,14 +34,14 @@ counts as not given.
   by \`--settings\` or \`GATEWAY_SETTINGS_FILE\`, else \`settings.yaml\` in the data directory.
 - **Reloaded** on \`SIGHUP\`, while the gateway serves: ${NAMES.filter(name => row(name).reloads)
   .map(code)
-  .join(', ')}. All others apply until a restart.
+  .join(', ')}. A new value of any other setting needs a restart.
 - **Lists** are separated by commas. **Paths** are relative to the working directory.
 - \`NODE_EXTRA_CA_CERTS\` is read by Node.js itself: a PEM file of further authorities for connections to providers.`
 
 const TAIL = `## Not in this version
 
-Services of this kind document these variables, but this version does not have the features. The gateway refuses to start
-if one is set, unless its value is in brackets. The error names the variable.`
+Other gateways document these variables; this version does not have their features. The gateway refuses to start if one
+of them is set, and names it in the error. It accepts the values in parentheses, because they ask for nothing.`
 
 function line(name: Name): string[] {
   const {kind, fallback, meaning, in_file, also = []} = row(name)

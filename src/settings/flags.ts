@@ -8,7 +8,7 @@ export const FLAGS = {
   guardrails: {env: 'GUARDRAILS_ENABLED', off: 'calls pass unguarded'},
   api_access: {
     env: 'API_ACCESS_ENABLED',
-    off: 'every control-plane route answers 403; the command line on the data directory works on',
+    off: 'every route of the administration answers 403; the command line on the data directory works on',
   },
   data_exports: {env: 'DATA_EXPORTS_ENABLED', off: '/logs/exports answers 403'},
   usage_limits: {

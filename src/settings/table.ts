@@ -160,9 +160,9 @@ export const SETTINGS = {
   CORS_ALLOWED_EXPOSE_HEADERS: {kind: headerNamesOrAll, fallback: '*', group: 'CORS', meaning: 'Response headers that browsers may read.'},
 
   UPSTREAM_CONNECT_TIMEOUT_MS: {kind: milliseconds, fallback: '10000', group: 'Timeouts and sizes', meaning: 'Time to open a connection to a provider, including TLS.'},
-  UPSTREAM_FIRST_BYTE_TIMEOUT_MS: {kind: milliseconds, fallback: '600000', group: 'Timeouts and sizes', reloads: true, meaning: 'Time from the end of the request to the first byte of the response.'},
+  UPSTREAM_FIRST_BYTE_TIMEOUT_MS: {kind: milliseconds, fallback: '600000', group: 'Timeouts and sizes', reloads: true, meaning: 'Longest time from the end of the upstream request to the head of its response, and to the first event of a stream.'},
   UPSTREAM_IDLE_TIMEOUT_MS: {kind: milliseconds, fallback: '300000', group: 'Timeouts and sizes', reloads: true, meaning: 'Longest pause inside a response.'},
-  REQUEST_TIMEOUT: {kind: milliseconds, group: 'Timeouts and sizes', reloads: true, meaning: 'Total time of one upstream request; unset: only the other limits apply.'},
+  REQUEST_TIMEOUT: {kind: milliseconds, group: 'Timeouts and sizes', reloads: true, meaning: 'Longest time of one upstream request, its whole stream included; unset: only the other limits apply.'},
   CLIENT_HEAD_TIMEOUT_MS: {kind: milliseconds, fallback: '15000', group: 'Timeouts and sizes', reloads: true, meaning: 'Time from the first byte of a request to the end of its head (408 after it), and for a new connection to send a byte.'},
   CLIENT_BODY_IDLE_TIMEOUT_MS: {kind: milliseconds, fallback: '30000', group: 'Timeouts and sizes', reloads: true, meaning: 'Longest pause inside a request body (408 after it); for a caller without a valid key, the longest time for the whole body.'},
   CLIENT_KEEP_ALIVE_TIMEOUT_MS: {kind: milliseconds, fallback: '75000', group: 'Timeouts and sizes', meaning: 'How long a connection may be idle between two requests.'},

@@ -64,7 +64,7 @@ describe('an update says what it changed', () => {
   test('nothing changed, a dry run, and JSON', async () => {
     const same = changing(view(STRICT), view(STRICT), [])
     expect((await run(['keys', 'update', ID, '--budget', '25'], same)).stdout).toBe(
-      `Nothing changed: the API key ${ID} is so already.\n`,
+      `Nothing changed: the API key ${ID} has these values already.\n`,
     )
     const {transport, requests} = changing(view(STRICT), view({...STRICT, credit_limit: 50}), changed)
     expect((await run(['keys', 'update', ID, '--budget', '50', '--dry-run'], {transport})).stdout).toMatch(

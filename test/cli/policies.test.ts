@@ -92,7 +92,7 @@ describe('policies', () => {
 
   test.each<[string, string]>([
     ['policies rate create --when a=b --rate 1rpm', '--per is missing'],
-    ['policies rate create --when a=b --per api_key --rate 1rpy', '1rpy is no rate'],
+    ['policies rate create --when a=b --per api_key --rate 1rpy', '1rpy is not a rate'],
     ['policies usage create --when a=b --per api_key', 'Give one of --budget and --token-budget.'],
     ['policies usage create --when a=b --per api_key --budget 1 --reset 30d', 'is no period of a policy'],
     ['policies rate create --when a=b --per api_key', 'Give one of --rate and --token-rate.'],

@@ -317,7 +317,7 @@ describe.each(KINDS)('on %s', kind => {
       expect(refused).toMatchObject({
         status: 412,
         message: expect.stringMatching(
-          /^The usage limit of this token is used up\. Used are (?:11|22|33|44)00 of 1000 tokens in all; it does not reset by itself\.$/,
+          /^The usage limit of this token is used up\. (?:11|22|33|44)00 of 1000 tokens in all are used; it does not reset by itself\.$/,
         ),
       })
     }

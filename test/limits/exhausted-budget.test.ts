@@ -24,8 +24,8 @@ const limit = {
 }
 
 test.each([
-  ['by the counter', () => [25_020_000_000n], 'Used are 25.02 of 25 US dollars per month'],
-  ['by a store that answers later', async () => [25_020_000_000n], 'Used are 25.02 of 25 US dollars per month'],
+  ['by the counter', () => [25_020_000_000n], '25.02 of 25 US dollars per month are used'],
+  ['by a store that answers later', async () => [25_020_000_000n], '25.02 of 25 US dollars per month are used'],
   ['where there is no counter', () => [null], 'It allows 25 US dollars per month'],
   ['where the store fails', () => Promise.reject(new Error('gone')), 'It allows 25 US dollars per month'],
 ])('a budget that is used up is told with what is used, %s, and when it resets', async (_, read, says) => {

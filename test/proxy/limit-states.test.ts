@@ -92,7 +92,7 @@ describe.each(['key', 'workspace', 'provider', 'integration'] as const)(
       expect(error.message).toMatch(
         new RegExp(`^The usage limit of the ${entity === 'key' ? 'API key' : entity} @?[\\w -]+ is used up`),
       )
-      expect(error.message).toContain(` Used are ${TOKENS} of ${TOKENS} tokens in all; it does not reset by itself.`)
+      expect(error.message).toContain(` ${TOKENS} of ${TOKENS} tokens in all are used; it does not reset by itself.`)
       expect(error.message).not.toContain(of.headers['x-gateway-api-key'])
     })
 

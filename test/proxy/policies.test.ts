@@ -78,7 +78,7 @@ describe('a usage policy', () => {
     expect(refused.status).toBe(412)
     expect(await refused.json()).toEqual({
       error: {
-        message: `The usage limit of the policy fair use (metadata._user:${user}) is used up. Used are 34 of 34 tokens in all; it does not reset by itself.`,
+        message: `The usage limit of the policy fair use (metadata._user:${user}) is used up. 34 of 34 tokens in all are used; it does not reset by itself.`,
         type: 'usage_limits_policy_exhaust_error',
         param: null,
         code: '06',

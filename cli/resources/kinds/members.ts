@@ -7,7 +7,7 @@ export const member: ResourceKind = {
   folder: 'members',
   lives_in: 'workspace',
   needs: ['workspace'],
-  remark: 'Its slug is the e-mail address of a user. Users are created by invitation or by a directory.',
+  remark: 'Its slug is the e-mail address of a user. Users come by invitation, by sign-in or by a directory.',
   create: 'members.update',
   fields: {role: {}},
   secrets: NO_SECRETS,

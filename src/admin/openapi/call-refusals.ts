@@ -34,7 +34,7 @@ const REFUSED: readonly (readonly [string, string, RefusalCode, Readonly<Record<
     'CallExhausted',
     'A budget is used up, or the model is not allowed.',
     'key.exhausted',
-    {key: 'blue', standing: ' Used are 25.02 of 25 US dollars per month; it resets at 2026-12-01T00:00:00Z.'},
+    {key: 'blue', standing: ' 25.02 of 25 US dollars per month are used; it resets at 2026-12-01T00:00:00Z.'},
   ],
   [
     'CallLimited',

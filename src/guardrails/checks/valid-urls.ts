@@ -13,7 +13,7 @@ export const validUrls = check({
   id: 'default.validUrls',
   title: 'Valid URLs',
   about:
-    'Passes if every http(s) URL in the response answers `HEAD` with a 2xx within three seconds. With `onlyDNS` it is enough that its host has an address. Without any URL it fails; with more than 50 it cannot decide. Private addresses do not count.',
+    'Passes if every http(s) URL in the response answers `HEAD` with a 2xx within three seconds. With `onlyDNS` it is enough that its host has an address. Without any URL it fails; with more than 50 it cannot decide. A URL at a private address is not called, and makes it fail.',
   sides: ['output'],
   shape: {onlyDNS: z.boolean().default(false).describe('Only looks hosts up.'), not},
   async run({text}, {onlyDNS, not}, context) {

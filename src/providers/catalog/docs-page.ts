@@ -29,8 +29,8 @@ const HEAD = `# Providers
   schemas outside of a subset. The gateway changes such a part of a translated request and keeps its meaning. The
   response header \`x-gateway-adaptations\` and the log name each change. A request that cannot be changed gets
   400 with the field, and nothing is sent.
-- **In calls of its own**: files, batches and fine-tuning. The gateway sends one or more different requests for each
-  client call ([files and batches](files.md)).
+- **By other requests**: files, batches and fine-tuning. For one call of a client the gateway sends one or more upstream
+  requests of another API ([files and batches](files.md)).
 - **By way of chat**: the gateway translates Anthropic's \`/messages\` and OpenAI's \`/responses\` to chat, if the provider
   supports only chat. Newer versions of some local engines have these routes themselves. The gateway finds that out with
   an empty request to the engine, which makes it no work. It remembers a route for ten minutes, and that there is none for
@@ -49,12 +49,14 @@ const HEAD = `# Providers
 - **\`functions\` and \`function_call\`**, the older words for tools, become tools for providers that are
   translated for, and calls come back in them.
 - **Pass-through**: every other path is appended to the provider's base URL and forwarded unchanged with the right
-  credential. \`/v1/proxy/PATH\` always is. If a provider with its own format lacks a unified endpoint, the call gets 400.
+  credential. \`/v1/proxy/PATH\` is always forwarded like this. If a provider with its own format lacks a unified
+  endpoint, the call gets 400.
 
 **Options** configure the address and the credentials of a provider. \`aws_region\` is the name in an integration's
 \`configurations\` and in a config; in a request it is the header \`x-gateway-aws-region\`. Values that become part of a host
 or a path may contain only letters, digits and a few signs, so they cannot change the destination. \`custom_host\` replaces
-the base URL of any provider.
+the base URL of any provider. It includes the version path, mostly \`/v1\`. For Ollama, LM Studio, llama.cpp, SGLang and
+vLLM the host alone means the same.
 
 Some authentication types use the gateway's own identity (\`managed\`, \`workload\`, \`gateway\`, \`serviceRole\`). They work in
 integrations only. Settings define that identity ([settings.md](settings.md),
@@ -69,7 +71,7 @@ function section(provider: Provider): string {
     ['Authentication', row.auth.map(code).join(' or ')],
     ['Native', row.native === 'all' ? 'every unified endpoint' : listed(row.native)],
     ['Translated', listed(row.translated)],
-    ['In calls of its own', listed(row.in_calls)],
+    ['By other requests', listed(row.in_calls)],
     ['Where the engine serves it, else by way of chat', listed(row.where_served)],
     ['By way of chat', listed(row.through_chat)],
     ['Realtime', row.realtime ? `${code('GET /realtime')} by WebSocket` : ''],

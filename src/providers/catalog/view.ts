@@ -138,12 +138,16 @@ export const EXAMPLES: Readonly<Record<string, Options | Readonly<Record<string,
   huggingface: {huggingface_base_url: 'https://example.us-east-1.aws.endpoints.huggingface.cloud'},
 }
 
+/** Ports that engines have by default, if not 8000. */
+const PORTS: Readonly<Record<string, number>> = {'llama-cpp': 8080, 'lm-studio': 1234, ollama: 11434, sglang: 30000}
+
 /** The members that an example needs at least: `custom_host` for a provider without an address. */
 export function exampleFor(provider: Provider): Readonly<Record<string, unknown>> | null {
   const own = Object.hasOwn(EXAMPLES, provider.slug) ? EXAMPLES[provider.slug]! : null
   if (own) return own
   if (provider.base_url !== null || provider.baseUrlOf) return null
-  return {custom_host: provider.dialect === 'native' ? 'http://10.0.0.5:8000' : 'http://10.0.0.5:8000/v1'}
+  const host = `http://10.0.0.5:${PORTS[provider.slug] ?? 8000}`
+  return {custom_host: provider.dialect === 'native' ? host : `${host}/v1`}
 }
 
 /** Names in an example that are no option of the table; for the test that keeps them in step. */

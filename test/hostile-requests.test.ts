@@ -7,6 +7,7 @@ import {dial} from './support/raw.ts'
 const CHAT = JSON.stringify({model: 'echo', messages: [{role: 'user', content: 'Hello'}]})
 const KEY = `x-gateway-api-key: ${WORKSPACE_KEY}\r\nx-gateway-provider: @demo\r\n`
 const ID = /^x-gateway-trace-id: \S{8,}\r$/im
+const REQUEST_ID = /^x-request-id: (\S+)\r$/im
 
 let gateway: TestGateway
 beforeAll(async () => {
@@ -73,6 +74,7 @@ describe('what is refused has our envelope and an id', () => {
     const received = await answer(text)
     const [head = '', body = ''] = received.split('\r\n\r\n')
     expect([statusOf(received), ID.test(`${head}\r`), received]).toEqual([status, true, expect.stringMatching(says)])
+    expect(head).toMatch(new RegExp(`^x-gateway-trace-id: ${REQUEST_ID.exec(`${head}\r`)?.[1]}\r?$`, 'im'))
     const {message, error} = JSON.parse(body) as {message?: string; error?: {message: string}}
     expect(message ?? error!.message).toMatch(/\.$/)
   })
@@ -90,6 +92,7 @@ describe('a refusal at a path of a vendor is in the words of that vendor', () =>
     '/v1beta/models/m:generateContent': [{error: {code: 401, message: MESSAGE, status: 'UNAUTHENTICATED'}}],
     '/v1/models/m:streamGenerateContent': [{error: {code: 401, message: MESSAGE, status: 'UNAUTHENTICATED'}}],
     '/api/chat': [{error: MESSAGE}],
+    '/v1/proxy/api/generate': [{error: MESSAGE}],
     '/v2/chat': [{message: MESSAGE}],
     '/v2/rerank/': [{message: MESSAGE}],
     '/v1/model/anthropic.claude/converse': [{message: MESSAGE}, 'x-amzn-errortype: AccessDeniedException'],
@@ -102,6 +105,24 @@ describe('a refusal at a path of a vendor is in the words of that vendor', () =>
     expect([statusOf(received), head.toLowerCase()]).toEqual([401, expect.stringContaining(header.toLowerCase())])
     expect(JSON.parse(text)).toEqual(body)
   })
+})
+
+test.each(['/v1/chat/completions', '/v1/embeddings', '/v1/models/org/name'])(
+  'the client of Hugging Face reads one text at %s',
+  async path => {
+    const client = `${JSON_TYPE}User-Agent: @huggingface/inference/4.13.0 Node.js/24\r\n`
+    const [, body = ''] = (await answer(request(`POST ${path}`, client, CHAT))).split('\r\n\r\n')
+    expect(JSON.parse(body)).toEqual({error: expect.stringMatching(/^No API key was sent/)})
+  },
+)
+
+test('a path of a vendor’s client that is served nowhere, and a method: in its words', async () => {
+  const errorOf = async (line: string) => {
+    const [, body = ''] = (await answer(request(line))).split('\r\n\r\n')
+    return (JSON.parse(body) as {error: unknown}).error
+  }
+  expect(await errorOf('POST /api/pull')).toBe('Nothing is served at /api/pull.')
+  expect(await errorOf('TRACE /api/chat')).toMatch(/^TRACE/)
 })
 
 describe('request lines', () => {

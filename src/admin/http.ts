@@ -39,7 +39,7 @@ export interface MountOptions {
  * Serves the operations under `/v1` (those with `at_root` at the root too). In this order: flags, key, scope, and only
  * then the body is read and anything is looked up; input by its schema; a write, its revision and its audit row in one
  * transaction. Refusals answer `{"success": false, "data": {"message", "errorCode"}}`; the id of the request is in the
- * header `x-gateway-trace-id`.
+ * headers `x-gateway-trace-id` and `x-request-id`.
  */
 export function mountAdmin(
   server: FastifyInstance,
@@ -365,9 +365,11 @@ function checkReply(operation: AnyOperation, reply: unknown) {
 
 function refuse(error: FastifyError, request: FastifyRequest, reply: FastifyReply, services: AdminServices) {
   const refusal = error instanceof Refusal ? error : refusalOf(error, request, services)
+  const visit = visits.get(request)
+  if (visit) reply.header('x-request-id', visit.request_id)
   if (refusal.status === 401) reply.header('www-authenticate', 'Bearer')
   if (refusal.retry_after_s !== null) reply.header('retry-after', refusal.retry_after_s)
-  const isBare = refusal.status === 404 && visits.get(request)?.operation.compatibility?.bare_404
+  const isBare = refusal.status === 404 && visit?.operation.compatibility?.bare_404
   const error_body = isBare
     ? {error: refusal.message}
     : {success: false, data: {message: refusal.message, errorCode: refusal.codes.admin, ...placeToGo(refusal)}}
@@ -383,10 +385,8 @@ function refusalOf(error: FastifyError, request: FastifyRequest, services: Admin
   if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE')
     return new Refusal('body.too_large', {limit_mb: services.settings.max_json_payload_size_in_mb})
   if (error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
-    return new Refusal('body.content_type', {
-      content_type: request.headers['content-type'] ?? '(none)',
-      expected: 'application/json',
-    })
+    const {'content-type': content_type = '(none)'} = request.headers
+    return new Refusal('body.content_type', {content_type, expected: 'application/json'})
   }
   if (isStatementTimeout(error)) return new Refusal('read.too_long', {}, {cause: error})
   const store = storeRefusal(error)

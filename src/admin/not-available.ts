@@ -1,5 +1,7 @@
 import type {FastifyInstance} from 'fastify'
 import {Refusal} from '../base/errors.ts'
+import {newTimeId} from '../base/ids.ts'
+import {refusalIdHeaders} from '../schema/headers.ts'
 import {FLAGS} from '../settings/flags.ts'
 import type {Settings} from '../settings/index.ts'
 
@@ -19,6 +21,7 @@ export function mountLater(server: FastifyInstance, settings: Pick<Settings, 'ap
         const refusal = refusalOf(request.url.split('?', 1)[0]!)
         return reply
           .code(refusal.status)
+          .headers(refusalIdHeaders(request.headers, newTimeId(Date.now())))
           .send({success: false, data: {message: refusal.message, errorCode: refusal.codes.admin}})
       })
     }

@@ -6,7 +6,7 @@ import {newTimeId} from '../base/ids.ts'
 import {refusalText} from '../base/ingress/refusal-text.ts'
 import type {Log} from '../base/log.ts'
 import {maskedUrl} from '../base/masked-url.ts'
-import {ownHeaders} from '../schema/headers.ts'
+import {refusalIdHeaders} from '../schema/headers.ts'
 
 /** Headers may hold a whole config. */
 export const MAX_HEADER_BYTES = 64 << 10
@@ -18,7 +18,7 @@ export const MAX_HEADER_BYTES = 64 << 10
 export function refuseUnread(fault: Error & {readonly code?: string}, socket: Socket): void {
   // a peer that left hears nothing
   if (fault.code === 'ECONNRESET' || socket.destroyed) return
-  if (socket.writable) socket.write(refusalText(unread(fault), newTimeId(Date.now())), 'latin1')
+  if (socket.writable) socket.write(refusalText(unread(fault)), 'latin1')
   socket.destroySoon()
 }
 
@@ -42,10 +42,8 @@ const HOST = 'host'
 /** Answers such a request (RFC 9112, section 3.2). */
 export function refuseHosts(response: ServerResponse): void {
   const {status, message, codes} = new Refusal('request.malformed', {reason: 'it has more than one Host header'})
-  const headers = {
-    ...{'content-type': 'application/json; charset=utf-8', 'x-gateway-trace-id': newTimeId(Date.now())},
-    connection: 'close',
-  }
+  const ids = refusalIdHeaders({}, newTimeId(Date.now()))
+  const headers = {'content-type': 'application/json; charset=utf-8', ...ids, connection: 'close'}
   response
     .writeHead(status, headers)
     .end(JSON.stringify({error: {message, type: codes.type, param: null, code: codes.code}}))
@@ -57,7 +55,7 @@ export function refuseHosts(response: ServerResponse): void {
  */
 export function refuseRequest(fault: FastifyError, request: FastifyRequest, reply: FastifyReply, log: Log) {
   const id = newTimeId(Date.now())
-  reply.header(`${ownHeaders(request.headers).prefix}-trace-id`, id)
+  reply.headers(refusalIdHeaders(request.headers, id))
   const refusal = fault instanceof Refusal ? fault : refusalOf(fault)
   if (refusal.code === 'internal')
     log.error(

@@ -14,8 +14,9 @@ import {FastRequest} from '../base/ingress/request.ts'
 import type {Log} from '../base/log.ts'
 import {isOfAnthropicClient, isRootDoor, ROOT_PATTERNS} from '../proxy/inbound/doors.ts'
 import {isReadWhole, isUnified, opensSession, pattern} from '../proxy/inbound/routes.ts'
+import {vendorEnvelope} from '../proxy/inbound/vendor-envelope.ts'
 import type {CallProxy} from '../proxy/proxy.ts'
-import {ownHeaders} from '../schema/headers.ts'
+import {refusalIdHeaders} from '../schema/headers.ts'
 import type {Settings} from '../settings/index.ts'
 import {openGovernor} from './connections.ts'
 import type {PlainTaker} from './mcp-plain.ts'
@@ -179,10 +180,16 @@ export function corsHeaders(settings: Settings): (origin: string | undefined) =>
   }
 }
 
+/** The envelope of the administration, and beside it what a vendor's client reads at its own path. */
 export function notFound({url, headers}: FastifyRequest, reply: FastifyReply) {
-  reply.header(`${ownHeaders(headers).prefix}-trace-id`, newTimeId(Date.now()))
-  const {message, codes} = new Refusal('route.unknown', {path: url.split('?', 1)[0]!})
-  return reply.code(404).send({success: false, ok: false, message, data: {message, errorCode: codes.admin}})
+  const path = url.split('?', 1)[0]!
+  const refusal = new Refusal('route.unknown', {path})
+  const {message, codes} = refusal
+  const of_vendor = vendorEnvelope(refusal, {path, headers})?.body
+  return reply
+    .code(404)
+    .headers(refusalIdHeaders(headers, newTimeId(Date.now())))
+    .send({success: false, ok: false, message, data: {message, errorCode: codes.admin}, ...of_vendor})
 }
 
 /** A URI that Fastify's router cannot decode may be a valid one of a provider's all the same. */

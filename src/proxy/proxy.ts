@@ -26,7 +26,7 @@ import {CallRegistry} from './call/registry.ts'
 import {answerHeaders} from './call/response-headers.ts'
 import {CallState} from './call/state.ts'
 import {type Body, streamBody} from './inbound/body.ts'
-import {slugInPath} from './inbound/doors.ts'
+import {slugInPath, unreadPath} from './inbound/doors.ts'
 import {asRefusal, errorResponse, refusalHeaders} from './inbound/error-response.ts'
 import {checkLink, followed, linkCredentials, linkOf} from './inbound/links.ts'
 import {type InboundRequest, messageOf, parseRequest, type ReceivedRequest, readCredentials} from './inbound/request.ts'
@@ -310,7 +310,7 @@ function refuse(
   fault: Refusal,
   {incoming, call, target, route = DIRECT_ROUTE, tries = 0, relay, request, services}: Refused,
 ) {
-  const path = incoming?.route.path ?? (request.url ?? '').slice(3).split('?', 1)[0]!
+  const path = incoming?.route.path ?? unreadPath(request.url)
   const {prefix} = incoming?.own ?? ownHeaders(request.headers)
   const trace_id = incoming?.trace.trace_id ?? newTimeId(services.now())
   if (fault.code === 'internal')
@@ -335,8 +335,9 @@ function refuse(
           {is_stream: false, rewrites: false, timing: null, route, retry_attempt_count: 0, services},
         )
       : [`${prefix}-trace-id`, writtenHeader(trace_id), ...services.cors(request.headers.origin)]
-    headers.push(...refusalHeaders(fault, {prefix, path, headers: request.headers, trace_id}))
-    relay.refuse(errorResponse(fault, path, request.headers), headers, !request.complete && fault.status !== 401)
+    headers.push(...refusalHeaders(fault, prefix))
+    const response = errorResponse(fault, {path, headers: request.headers, trace_id})
+    relay.refuse(response, headers, !request.complete && fault.status !== 401)
     if (call) return noteRefusal(call, fault, {target, route, tries}, services)
     const total_ms = incoming ? services.steady() - incoming.started : 0
     services.metrics.ended(

@@ -88,6 +88,13 @@ export function ownHeaders(headers: IncomingHttpHeaders): OwnHeaders {
   return {prefix: prefix ?? 'x-gateway', values}
 }
 
+/**
+ * The ids of a refusal by header: as every answer has it, and as the SDKs of OpenAI show it with an error.
+ */
+export function refusalIdHeaders(headers: IncomingHttpHeaders, id: string): Record<string, string> {
+  return {[`${ownHeaders(headers).prefix}-trace-id`]: id, 'x-request-id': id}
+}
+
 const NOTHING_IGNORED: readonly string[] = []
 
 /**

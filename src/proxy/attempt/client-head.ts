@@ -1,5 +1,6 @@
 import type {Refusal} from '../../base/errors.ts'
 import {answerHeaders, type How, withoutBody} from '../call/response-headers.ts'
+import {answerIds, clientWords} from '../inbound/error-ids.ts'
 import {errorResponse} from '../inbound/error-response.ts'
 import {messageOf} from '../inbound/request.ts'
 import type {RewrittenResponse} from '../records/attempt-result.ts'
@@ -16,7 +17,7 @@ export function sendHead(parts: AttemptParts, response: OpenResponse, times: Tim
   const is_stream = stream !== null
   const rewrites =
     request.translating !== null || (is_stream && status < 300 && (request.is_metered || guarded !== null))
-  const theirs = request.translating ? EVENT_STREAM : headers
+  const theirs = withId(parts, request.translating ? EVENT_STREAM : headers)
   call.relay.head(
     clientStatus(call, status),
     headersOf(parts, times, theirs, {is_stream, rewrites, retry_attempt_count}),
@@ -32,12 +33,18 @@ export function sendRewrittenHead(
   times: Times,
   retry_attempt_count: number,
 ): void {
-  const theirs = {...withoutBody(headers), 'content-type': content_type}
+  const theirs = withId(parts, {...withoutBody(headers), 'content-type': content_type})
   parts.call.relay.head(
     status,
     headersOf(parts, times, theirs, {is_stream: false, rewrites: true, retry_attempt_count}),
     false,
   )
+}
+
+/** An answer that is put into other words for Anthropic's clients has no id that they would show. */
+function withId({call, request}: AttemptParts, theirs: Record<string, string>): Record<string, string> {
+  if (!request.translating && !call.is_shaped) return theirs
+  return {...theirs, ...answerIds(clientWords(call.incoming), theirs)}
 }
 
 /**
@@ -48,7 +55,7 @@ export function refuseClient(parts: AttemptParts, times: Times, fault: Refusal, 
   const {relay, incoming} = parts.call
   const headers = headersOf(parts, times, {}, {is_stream: false, rewrites: false, retry_attempt_count})
   const is_coming = !incoming.request.complete
-  relay.refuse(errorResponse(fault, incoming.route.path, incoming.headers), headers, is_coming)
+  relay.refuse(errorResponse(fault, clientWords(incoming)), headers, is_coming)
   if (is_coming) messageOf(incoming).resume()
 }
 

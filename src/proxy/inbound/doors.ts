@@ -55,6 +55,12 @@ export function pathBelow(whole: string): string {
   throw new Refusal('route.unknown', {path: whole})
 }
 
+/** The same of a request line that was refused as it was read. */
+export function unreadPath(url = ''): string {
+  const whole = url.split('?', 1)[0]!
+  return isRootDoor(whole) ? whole : whole.slice('/v1'.length)
+}
+
 /**
  * The prefix that clients put before OpenAI's paths when their base has one of its own: a repeated one has no meaning.
  */

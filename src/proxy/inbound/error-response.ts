@@ -1,18 +1,18 @@
-import type {IncomingHttpHeaders} from 'node:http'
 import {Refusal, type RefusalCode} from '../../base/errors.ts'
-import {writtenHeader} from '../../base/header-values.ts'
 import {REQUEST_ENCODINGS} from '../../base/request-encoding.ts'
 import {storeRefusal} from '../../base/store-fault.ts'
 import {isValueFault} from '../../base/value-fault.ts'
 import {messagesClient} from '../../providers/messages/index.ts'
 import {GuardrailDenial} from './denial.ts'
-import {isSharedPath} from './doors.ts'
+import {type RefusedCall, refusalIds, speaksMessages} from './error-ids.ts'
 import {vendorEnvelope} from './vendor-envelope.ts'
 
 /** An answer of our own: a status and a JSON text. */
 export interface ErrorResponse {
   readonly status: number
   readonly body: string
+  /** Those that clients read with the body (name, value, ...): the id of the call, and what its vendor writes there. */
+  readonly headers: readonly string[]
   readonly retry_after_s: number | null
   /** It is the last on its connection. */
   readonly closes: boolean
@@ -34,62 +34,36 @@ const WITH_ADMIN: ReadonlySet<RefusalCode> = new Set([
 const OF_TARGET =
   /^(upstream|model|provider\.(expired|exhausted|rate_reached)|integration|policy|limit|endpoint|client)\b/
 
-/**
- * The error body for `fault`, in the envelope of the dialect that `path` (after `/v1`) speaks, or the client by its
- * headers.
- */
-export function errorResponse(fault: Refusal, path: string, headers: IncomingHttpHeaders = {}): ErrorResponse {
+/** The answer to a call that `fault` refuses, in the envelope that its client reads: by its path or its headers. */
+export function errorResponse(fault: Refusal, call: RefusedCall): ErrorResponse {
+  const {status, retry_after_s, code} = fault
+  const ids = refusalIds(call)
   if (fault instanceof GuardrailDenial)
-    return {status: fault.status, body: fault.body, retry_after_s: null, closes: false}
-  const {type, code, admin} = fault.codes
-  const error = {message: fault.message, type, param: null, code}
+    return {status, body: fault.body, headers: ids, retry_after_s: null, closes: false}
+  const vendor = vendorEnvelope(fault, call)
   return {
-    status: fault.status,
-    body: JSON.stringify(envelope(fault, error, admin, {path, headers})),
-    retry_after_s: fault.retry_after_s,
-    closes: fault.code === 'client.slow',
+    status,
+    body: JSON.stringify(vendor?.body ?? envelope(fault, speaksMessages(call))),
+    headers: [...(vendor?.headers ?? []), ...ids],
+    retry_after_s,
+    closes: code === 'client.slow',
   }
 }
 
-interface ClientWords {
-  readonly path: string
-  readonly headers: IncomingHttpHeaders
-}
-
-function envelope(
-  fault: Refusal,
-  error: object & {message: string},
-  admin: string,
-  {path, headers}: ClientWords,
-): object {
-  const vendor = vendorEnvelope(fault, path)
-  if (vendor) return vendor.body
-  if (speaksMessages(path, headers))
-    return messagesClient.error(fault.status, {...fault.codes, message: fault.message, param: null})
+function envelope(fault: Refusal, is_messages: boolean): object {
+  const {message} = fault
+  const {type, code, admin} = fault.codes
+  if (is_messages) return messagesClient.error(fault.status, {...fault.codes, message, param: null})
+  const error = {message, type, param: null, code}
   if (OF_TARGET.test(fault.code)) return {error}
-  const body = {status: 'failure', message: error.message, error}
+  const body = {status: 'failure', message, error}
   if (!WITH_ADMIN.has(fault.code)) return body
   const issues = fault.code === 'config.invalid' ? {errors: String(fault.details.issues).split('; ')} : {}
-  return {...body, success: false, ...issues, data: {message: error.message, errorCode: admin}}
+  return {...body, success: false, ...issues, data: {message, errorCode: admin}}
 }
 
-function speaksMessages(path: string, headers: IncomingHttpHeaders): boolean {
-  return path.startsWith('/messages') || isSharedPath(path, headers)
-}
-
-interface RefusedCall extends ClientWords {
-  /** Of our headers. */
-  readonly prefix: string
-  readonly trace_id: string
-}
-
-/** The headers of a refusal (name, value, ...) beside its body; Anthropic's clients show `request-id` with an error. */
-export function refusalHeaders(fault: Refusal, {prefix, path, headers, trace_id}: RefusedCall): string[] {
-  const id = speaksMessages(path, headers) ? ['request-id', writtenHeader(trace_id)] : []
-  return [...id, ...ownHeadersOf(fault, prefix), ...(vendorEnvelope(fault, path)?.headers ?? [])]
-}
-
-function ownHeadersOf(fault: Refusal, prefix: string): string[] {
+/** What a refusal says in headers (name, value, ...) that are not of its envelope, under `prefix` where it is ours. */
+export function refusalHeaders(fault: Refusal, prefix: string): string[] {
   if (fault.code === 'body.encoding') return ['accept-encoding', REQUEST_ENCODINGS]
   return fault.code === 'route.method' ? ['allow', String(fault.details.allow)] : rateHeaders(fault, prefix)
 }

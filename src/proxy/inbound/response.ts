@@ -103,7 +103,11 @@ export class ResponseWriter {
   }
 
   /** Answers in our own name; cuts the connection when another answer has begun. */
-  refuse({status, body, retry_after_s, closes}: ErrorResponse, headers: readonly string[], close: boolean): void {
+  refuse(
+    {status, body, headers: of_body, retry_after_s, closes}: ErrorResponse,
+    headers: readonly string[],
+    close: boolean,
+  ): void {
     if (this.#over || this.gone) return
     if (this.started) return this.cut()
     this.#over = true
@@ -113,6 +117,7 @@ export class ResponseWriter {
       'content-length',
       String(Buffer.byteLength(body)),
       ...headers,
+      ...of_body,
     ]
     if (retry_after_s !== null) all.push('retry-after', String(retry_after_s))
     if (close || closes || this.#gateway.draining) all.push('connection', 'close')

@@ -1,7 +1,8 @@
 import type {Refusal} from '../../base/errors.ts'
 import {isGooglePath} from './doors.ts'
+import type {ClientWords} from './error-ids.ts'
 
-/** A refusal in the words of the vendor at whose path it happens: its clients read no others. */
+/** A refusal in the words of the vendor whose client reads it, and no others. */
 export interface VendorEnvelope {
   readonly body: object
   /** Name, value, ... */
@@ -9,39 +10,45 @@ export interface VendorEnvelope {
 }
 
 interface Vendor {
-  isAt(path: string): boolean
+  isOf(path: string, headers: ClientWords['headers']): boolean
   envelope(status: number, message: string): VendorEnvelope
 }
 
-/** By the path after `/v1`, or at the root. */
+/** By the path after `/v1`, or at the root; a client that writes the path of another vendor, by its name. */
 const VENDORS: readonly Vendor[] = [
   // google.rpc.Status: https://cloud.google.com/apis/design/errors
   {
-    isAt: isGooglePath,
+    isOf: isGooglePath,
     envelope: (code, message) => ({body: {error: {code, message, status: googleStatus(code)}}, headers: []}),
   },
   // Ollama: https://docs.ollama.com/api/errors
-  {isAt: path => path.startsWith('/api/'), envelope: (_, error) => ({body: {error}, headers: []})},
+  {isOf: path => path.startsWith('/api/'), envelope: asText},
   // Cohere: https://docs.cohere.com/reference/errors
-  {isAt: path => path.startsWith('/v2/'), envelope: (_, message) => ({body: {message}, headers: []})},
+  {isOf: path => path.startsWith('/v2/'), envelope: (_, message) => ({body: {message}, headers: []})},
   // Bedrock:
   // https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html#API_runtime_Converse_Errors
   {
-    isAt: path =>
+    isOf: path =>
       /^\/model\/.+\/(?:converse|converse-stream|invoke|invoke-with-response-stream|count-tokens)$/.test(path),
     envelope: (status, message) => ({
       body: {message},
       headers: ['x-amzn-errortype', AWS_ERROR[status] ?? awsError(status)],
     }),
   },
+  // Hugging Face, whose client chats at OpenAI's path: https://github.com/huggingface/huggingface.js
+  {isOf: (_, headers) => headers['user-agent']?.startsWith('@huggingface/inference/') ?? false, envelope: asText},
 ]
 
-/** Null where the path is no vendor's own. */
+function asText(_: number, error: string): VendorEnvelope {
+  return {body: {error}, headers: []}
+}
+
+/** Null where neither path nor client is a vendor's own. */
 export function vendorEnvelope(
   {status, message}: Pick<Refusal, 'status' | 'message'>,
-  path: string,
+  {path, headers}: ClientWords,
 ): VendorEnvelope | null {
-  return VENDORS.find(({isAt}) => isAt(path))?.envelope(status, message) ?? null
+  return VENDORS.find(({isOf}) => isOf(path, headers))?.envelope(status, message) ?? null
 }
 
 /** Google's name of a status (google.rpc.Code), which its clients tell errors apart by. */

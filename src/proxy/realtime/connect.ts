@@ -8,6 +8,7 @@ import {type Call, DIRECT_ROUTE} from '../call/call.ts'
 import type {CallRegistry} from '../call/registry.ts'
 import {answerHeaders} from '../call/response-headers.ts'
 import {strictLimitsOf} from '../call/strict-limits.ts'
+import {clientWords} from '../inbound/error-ids.ts'
 import {errorResponse} from '../inbound/error-response.ts'
 import {priceOf} from '../records/price.ts'
 import type {SettleServices} from '../records/settle.ts'
@@ -27,7 +28,7 @@ import {RealtimeSession} from './session.ts'
 import {switching, type UpgradeHandshake} from './upgrade.ts'
 import type {UpgradeRequest} from './upgrade-request.ts'
 import {type Dialled, UpstreamConnection} from './upstream-connection.ts'
-import {namedModel, opening, PATH, type SessionRequest} from './upstream-request.ts'
+import {namedModel, opening, type SessionRequest} from './upstream-request.ts'
 
 /** The services of sessions. */
 export type RealtimeServices = SubRequestServices &
@@ -117,7 +118,7 @@ export function connect(
       services.log.error({fault, trace_id: call.trace.trace_id}, 'the journal took no intent')
       release(call)
       handshake.relay.refuse(
-        errorResponse(new Refusal('journal.full', {}, {cause: fault}), PATH),
+        errorResponse(new Refusal('journal.full', {}, {cause: fault}), clientWords(call.incoming)),
         ownHeaders(call, target, {}, services),
         true,
       )
@@ -266,7 +267,11 @@ function rejectUpgrade(refused: RefusedUpgrade, {services, live}: RealtimeParts)
   settle(call, facts, work, endOf({...refused, result}), services, () => {
     live.delete(dialling)
     if (result instanceof Refusal)
-      return handshake.relay.refuse(errorResponse(result, PATH), ownHeaders(call, target, {}, services), true)
+      return handshake.relay.refuse(
+        errorResponse(result, clientWords(call.incoming)),
+        ownHeaders(call, target, {}, services),
+        true,
+      )
     const {'content-length': _, ...headers} = result.headers
     handshake.relay.head(result.status, ownHeaders(call, target, headers, services), false)
     handshake.relay.end([result.body])

@@ -1,6 +1,8 @@
 import type {IncomingMessage} from 'node:http'
 import type {Duplex} from 'node:stream'
 import {Refusal} from '../../base/errors.ts'
+import {writtenHeader} from '../../base/header-values.ts'
+import {newTimeId} from '../../base/ids.ts'
 import {upgradeFault} from '../../base/websocket/index.ts'
 import {refusedUnknown} from '../../charge/ended-call.ts'
 import {authenticate} from '../call/authenticate.ts'
@@ -8,7 +10,7 @@ import {type ClientCall, openClientCall} from '../call/call.ts'
 import {checkNamed} from '../call/model-access.ts'
 import {evaluateRequest} from '../guardrails/evaluate.ts'
 import {asRefusal, errorResponse, rateHeaders} from '../inbound/error-response.ts'
-import {parseRequest} from '../inbound/request.ts'
+import {parseRequest, type ReceivedRequest} from '../inbound/request.ts'
 import {note} from '../records/settle.ts'
 import {atModel} from '../targets/model-place.ts'
 import {openTarget} from '../targets/open-target.ts'
@@ -39,11 +41,12 @@ export async function open(
 ): Promise<void> {
   const {services, targets, live} = parts
   const door = openDoor(request, socket, head, live)
+  let incoming: ReceivedRequest | undefined
   let offer: UpgradeRequest | undefined
   let call: ClientCall | undefined
   let target: Target | undefined
   try {
-    const incoming = parseRequest(request, services.now(), services.steady(), services.administered)
+    incoming = parseRequest(request, services.now(), services.steady(), services.administered)
     if (incoming.route.endpoint?.name !== 'realtime')
       throw new Refusal('route.unknown', {path: `/v1${incoming.route.path}`})
     const fault = upgradeFault(request.headers)
@@ -69,12 +72,12 @@ export async function open(
     const opens = await sessionRequest(target, offer, parts)
     connect(door, offer, call, target, opens, parts)
   } catch (fault) {
-    refuse(door, asRefusal(fault), {incoming: offer?.incoming, call, target: target ?? null, services})
+    refuse(door, asRefusal(fault), {incoming: offer?.incoming ?? incoming, call, target: target ?? null, services})
   }
 }
 
 interface Refused {
-  readonly incoming: UpgradeRequest['incoming'] | undefined
+  readonly incoming: ReceivedRequest | undefined
   readonly call: ClientCall | undefined
   readonly target: Target | null
   readonly services: RealtimeServices
@@ -83,15 +86,18 @@ interface Refused {
 /** A session that was refused before anything left. */
 function refuse({relay, request}: UpgradeHandshake, fault: Refusal, {incoming, call, target, services}: Refused) {
   if (call) release(call)
-  const trace_id = incoming?.trace.trace_id
+  const trace_id = incoming?.trace.trace_id ?? newTimeId(services.now())
+  const prefix = incoming?.own.prefix ?? 'x-gateway'
   if (fault.code === 'internal')
     services.log.error({fault: fault.cause, trace_id, path: PATH}, 'a session failed inside the gateway')
   else
     services.log.info({refused: fault.code, status: fault.status, method: 'GET', path: PATH, trace_id}, fault.message)
-  const headers = call ? ownHeaders(call, target, {}, services) : [...services.cors(request.headers.origin)]
-  if (incoming) headers.push(...rateHeaders(fault, incoming.own.prefix))
+  const headers = call
+    ? ownHeaders(call, target, {}, services)
+    : [`${prefix}-trace-id`, writtenHeader(trace_id), ...services.cors(request.headers.origin)]
+  headers.push(...rateHeaders(fault, prefix))
   if (fault.code === 'header.invalid') headers.push('sec-websocket-version', '13')
-  relay.refuse(errorResponse(fault, PATH), headers, true)
+  relay.refuse(errorResponse(fault, {path: PATH, headers: request.headers, trace_id}), headers, true)
   if (call) return note(call, target, fault, services)
   const total_ms = incoming ? services.steady() - incoming.started : 0
   services.metrics.ended(refusedUnknown({method: 'GET', endpoint: 'realtime', status: fault.status}, total_ms))

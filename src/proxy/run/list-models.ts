@@ -5,6 +5,7 @@ import {NOTHING_SPENT} from '../../schema/spent.ts'
 import {type Call, type ClientCall, DIRECT_ROUTE} from '../call/call.ts'
 import {answerHeaders} from '../call/response-headers.ts'
 import {evaluateRequest} from '../guardrails/evaluate.ts'
+import {answerIds, clientWords} from '../inbound/error-ids.ts'
 import type {InboundRequest} from '../inbound/request.ts'
 import type {Uses} from '../services.ts'
 import {resolveGuardrails} from '../targets/guardrails.ts'
@@ -87,7 +88,7 @@ export class ModelLists {
     const how = {is_stream: false, rewrites: false, timing: null, route: DIRECT_ROUTE, retry_attempt_count: 0, services}
     call.relay.head(
       200,
-      ['content-type', 'application/json; charset=utf-8', ...answerHeaders(call, null, {}, how)],
+      ['content-type', 'application/json; charset=utf-8', ...answerHeaders(call, null, answerIds(clientWords(call.incoming), {}), how)],
       false,
     )
     call.relay.end([body])

@@ -9,6 +9,7 @@ import {askedModel} from '../call/model-access.ts'
 import {answerHeaders} from '../call/response-headers.ts'
 import {withHookResults} from '../guardrails/hook-results.ts'
 import {wholeOf} from '../inbound/body.ts'
+import {answerIds, clientWords} from '../inbound/error-ids.ts'
 import {noteServed, type SettleServices} from '../records/settle.ts'
 import type {Uses} from '../services.ts'
 import type {Target} from '../targets/target.ts'
@@ -74,7 +75,7 @@ function serve(
   const headers = {'content-type': is_stream ? 'text/event-stream; charset=utf-8' : 'application/json'}
   relay.head(
     status,
-    answerHeaders(call, target, headers, {
+    answerHeaders(call, target, {...headers, ...answerIds(clientWords(call.incoming), headers)}, {
       is_stream,
       rewrites: true,
       timing: null,

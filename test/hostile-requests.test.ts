@@ -121,8 +121,8 @@ test('a path of a vendor’s client that is served nowhere, and a method: in its
     const [, body = ''] = (await answer(request(line))).split('\r\n\r\n')
     return (JSON.parse(body) as {error: unknown}).error
   }
-  expect(await errorOf('POST /api/pull')).toBe('Nothing is served at /api/pull.')
-  expect(await errorOf('TRACE /api/chat')).toMatch(/^TRACE/)
+  expect(await errorOf('POST /api/pull')).toBe('Nothing is served at /api/pull. Calls go to /v1/...')
+  expect(await errorOf('QUERY /api/chat')).toMatch(/^QUERY is not served at/)
 })
 
 describe('request lines', () => {

@@ -32,6 +32,7 @@ export async function openapi(operations: readonly AnyOperation[]) {
     info: {
       title: 'Gateway',
       version: INTERFACE_VERSION,
+      'x-gateway-version': version,
       description: about(),
       license: {name: 'Apache-2.0', url: LICENCE},
     },
@@ -54,7 +55,7 @@ export async function openapi(operations: readonly AnyOperation[]) {
   }
 }
 
-/** The version of the interface that is served, which clients know; the gateway's own is in the description. */
+/** The version of the interface that is served, which clients know; the explorer shows the gateway's own. */
 const INTERFACE_VERSION = '2.0.0'
 const LICENCE = 'https://www.apache.org/licenses/LICENSE-2.0'
 
@@ -66,7 +67,7 @@ Calls need the key of a workspace, most of the administration one of the organis
 - **Lists** take \`current_page\`, counted from 0, and \`page_size\`; \`total\` in the answer says how many rows there are in all pages.
 - **Writes** take what is absent as unchanged, and null as cleared.
 - **Refusals** of the administration are \`{"success": false, "data": {"message", "errorCode"}}\` with the codes AB01 to AB09; those of calls have the error format of the endpoint's own API.
-- **Every answer** carries \`x-gateway-trace-id\`.`
+- **Every answer** carries \`x-gateway-trace-id\`. A refusal repeats it as \`x-request-id\`, which SDKs show with the error.`
 }
 
 /** `operations`, and `GET /openapi.json`, open to everyone: it says nothing of a tenant. It describes itself too. */

@@ -9,9 +9,11 @@ import {Time} from './times.ts'
 const Enforcement = z.enum(['compatible', 'strict', 'shadow'])
 const MAX_USD = 1_000_000_000
 
+export const BUDGET = 'The budget: the most that calls may spend, in US dollars for `cost`, or in tokens.'
+
 const usageFields = {
   type: z.enum(['cost', 'tokens']).default('cost'),
-  credit_limit: z.number().positive().max(Number.MAX_SAFE_INTEGER).nullable().default(null),
+  credit_limit: z.number().positive().max(Number.MAX_SAFE_INTEGER).nullable().describe(BUDGET).default(null),
   alert_threshold: z.number().positive().nullable().default(null),
   periodic_reset: z.enum(['weekly', 'monthly']).nullable().default(null),
   periodic_reset_days: z.int().min(1).max(365).nullable().default(null),

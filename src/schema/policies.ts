@@ -1,6 +1,7 @@
 import {z} from 'zod'
 import {CallTarget} from './call-targets.ts'
 import {
+  BUDGET,
   keepRateLimits,
   RATE_UNITS,
   RateLimit,
@@ -55,7 +56,7 @@ const Enforcement = z.enum(['compatible', 'strict', 'shadow'])
 const {type: UsageType} = UsageLimit.shape
 const Home = {workspace_id: Handle.optional(), organisation_id: z.uuid().optional()}
 const usageFields = {
-  credit_limit: z.number().min(0).max(Number.MAX_SAFE_INTEGER),
+  credit_limit: z.number().min(0).max(Number.MAX_SAFE_INTEGER).describe(BUDGET),
   alert_threshold: z.number().min(0).nullable().optional(),
   periodic_reset: z.enum(['weekly', 'monthly']).nullable().optional(),
   enforcement: Enforcement.optional(),

@@ -3,7 +3,7 @@ import type {AddressInfo} from 'node:net'
 import {afterAll, beforeAll, beforeEach, describe, expect, test} from 'vitest'
 import {ingestPaths} from '../../src/admin/openapi/ingest.ts'
 import {OPERATIONS} from '../../src/admin/registry.ts'
-import {ASSETS} from '../../src/base/runtime.ts'
+import {ASSETS, version} from '../../src/base/runtime.ts'
 import {ENDPOINTS} from '../../src/schema/endpoints.ts'
 import {CHROMIUM, openPage, type Page} from '../support/chromium.ts'
 import {startGateway, type TestGateway, WORKSPACE_KEY} from '../support/gateway.ts'
@@ -98,14 +98,46 @@ describe.skipIf(CHROMIUM === undefined && process.env.TEST_BROWSER !== 'required
 
     test('the search finds operations by any of their words; light and dark differ', async () => {
       await open(page, `${gateway.url}/docs`)
-      await page.type('#search', 'rotate key')
-      await page.until(`document.querySelectorAll('.opblock-tag').length === 1`)
+      expect((await found(page, 'rotate key'))[0]).toMatch(/^\/api-keys\/.*rotate$/)
       expect(await page.read(`document.querySelector('.opblock-tag').dataset.tag`)).toBe('Api-Keys')
       const ground = `getComputedStyle(document.body).backgroundColor`
       const before = await page.read(ground)
       await page.click('#theme')
       expect(await page.read(ground)).not.toBe(before)
       expect(page.complaints).toEqual([])
+    })
+
+    test('the search finds operations by their descriptions and fields, and shows them', async () => {
+      await open(page, `${gateway.url}/docs`)
+      const opened = `document.querySelectorAll('.opblock-tag[data-is-open=true]').length`
+      const before = await page.read(`[${opened}, history.length, location.href]`)
+      expect(await found(page, 'stream')).toEqual(
+        expect.arrayContaining(['/chat/completions', '/messages', '/responses', '/completions']),
+      )
+      const budget = await found(page, 'budget')
+      expect(budget).toEqual(expect.arrayContaining(['/policies/usage-limits', '/api-keys/{type}/{subtype}']))
+      expect((await found(page, 'spend'))[0]).toBe('/analytics/graphs/cost')
+      // a word of the title comes before one of a field, and a field that all calls have is found by its whole name
+      expect((await found(page, 'cache'))[0]).toContain('cache')
+      expect(await found(page, 'cache')).not.toContain('/embeddings')
+      expect(await found(page, 'x-gateway-cache-namespace')).toContain('/embeddings')
+      expect(await found(page, '')).toContain('/chat/completions')
+      expect(await page.read(`[${opened}, history.length, location.href]`)).toEqual(before)
+    })
+
+    test('words that no operation has are named', async () => {
+      await open(page, `${gateway.url}/docs`)
+      expect(await found(page, 'zebra <b>')).toEqual([])
+      const shown = `document.body.innerText`
+      expect(await page.read(shown)).toContain('No operation has these words: zebra <b>')
+      expect(await page.read(shown)).not.toContain('No operations defined')
+      expect(await found(page, 'rerank')).toEqual(['/rerank'])
+      expect(await page.read(shown)).not.toContain('No operation has')
+    })
+
+    test('the version beside its name is that of the gateway', async () => {
+      await open(page, `${gateway.url}/docs`)
+      expect(await page.read(`document.querySelector('.info .version').innerText`)).toBe(version)
     })
 
     test('below a path of a proxy it calls that path', async () => {
@@ -133,6 +165,18 @@ describe.skipIf(CHROMIUM === undefined && process.env.TEST_BROWSER !== 'required
 async function open(page: Page, url: string) {
   await page.open(url)
   await page.until(`document.querySelectorAll('.opblock-tag').length > 10`)
+}
+
+/** The paths of the operations that are to be seen when this is searched for. */
+async function found(page: Page, phrase: string): Promise<string[]> {
+  await page.read(`document.querySelector('#search').value = ''`)
+  if (phrase) await page.type('#search', phrase)
+  else await page.read(`document.querySelector('#search').dispatchEvent(new Event('input'))`)
+  // two frames: it is drawn by then
+  await page.read(`new Promise(resolve => requestAnimationFrame(() => requestAnimationFrame(resolve)))`)
+  return page.read(
+    `[...document.querySelectorAll('.opblock-summary-path')].filter(each => each.checkVisibility()).map(each => each.dataset.path)`,
+  )
 }
 
 /** Status and body of a chat that is tried as the page proposes it. */

@@ -1,6 +1,7 @@
 import {Refusal, type RefusalCode} from '../../base/errors.ts'
 import {REQUEST_ENCODINGS} from '../../base/request-encoding.ts'
 import {EXAMPLE_KIND} from '../../providers/example.ts'
+import {REFUSAL_IDS} from './refusals.ts'
 
 /** The refusals of a call: by the gateway in its own format, by the provider in that of the endpoint. */
 const REFUSED: readonly (readonly [string, string, RefusalCode, Readonly<Record<string, string | number>>])[] = [
@@ -77,7 +78,7 @@ export const CALL_REFUSAL_REPLIES = Object.fromEntries(
   REFUSED.map(([name, description, code, details]) => {
     const {status, message, codes} = new Refusal(code, {...details})
     const example = {error: {message, type: codes.type, param: null, code: codes.code}}
-    const headers = {'x-gateway-trace-id': {$ref: '#/components/headers/TraceId'}, ...(status === 429 && LIMITED)}
+    const headers = {...REFUSAL_IDS, ...(status === 429 && LIMITED)}
     return [
       name,
       {

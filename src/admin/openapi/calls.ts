@@ -177,12 +177,18 @@ export const CALL_PARAMETERS = Object.fromEntries(
     ]),
 )
 
-export const CALL_HEADERS = Object.fromEntries(
-  Object.entries(RESPONSE_HEADERS).map(([name, description]) => [
-    name === 'trace-id' ? 'TraceId' : name,
-    {description, schema: {type: 'string'}},
-  ]),
-)
+export const CALL_HEADERS = {
+  ...Object.fromEntries(
+    Object.entries(RESPONSE_HEADERS).map(([name, description]) => [
+      name === 'trace-id' ? 'TraceId' : name,
+      {description, schema: {type: 'string'}},
+    ]),
+  ),
+  RequestId: {
+    description: 'The same id, where SDKs show it with an error; or the provider’s own, with an error of the provider.',
+    schema: {type: 'string'},
+  },
+}
 const ANSWERED = Object.fromEntries(
   ['TraceId', 'provider', 'cache-status', 'retry-attempt-count', 'last-used-option-index', 'config-warning'].map(
     name => [`x-gateway-${name === 'TraceId' ? 'trace-id' : name}`, {$ref: `#/components/headers/${name}`}],

@@ -121,6 +121,7 @@ function to(name: string) {
 }
 
 export const TRACE_ID = {'x-gateway-trace-id': {$ref: '#/components/headers/TraceId'}}
+export const REFUSAL_IDS = {...TRACE_ID, 'x-request-id': {$ref: '#/components/headers/RequestId'}}
 
 /** The shared replies, as the document's components hold them. */
 export const REFUSAL_REPLIES = {
@@ -129,14 +130,14 @@ export const REFUSAL_REPLIES = {
       name,
       {
         description,
-        headers: TRACE_ID,
+        headers: REFUSAL_IDS,
         content: {'application/json': {schema: {$ref: '#/components/schemas/Error'}, examples: examplesOf(says)}},
       },
     ]),
   ),
   BareError: {
     description: 'Nothing is known by this name.',
-    headers: TRACE_ID,
+    headers: REFUSAL_IDS,
     content: {
       'application/json': {
         schema: {$ref: '#/components/schemas/BareError'},

@@ -67,7 +67,8 @@ Calls need the key of a workspace, most of the administration one of the organis
 - **Lists** take \`current_page\`, counted from 0, and \`page_size\`; \`total\` in the answer says how many rows there are in all pages.
 - **Writes** take what is absent as unchanged, and null as cleared.
 - **Refusals** of the administration are \`{"success": false, "data": {"message", "errorCode"}}\` with the codes AB01 to AB09; those of calls have the error format of the endpoint's own API.
-- **Every answer** carries \`x-gateway-trace-id\`. A refusal repeats it as \`x-request-id\`, which SDKs show with the error.`
+- **Every answer** carries \`x-gateway-trace-id\`. A refusal repeats it as \`x-request-id\`,
+  which SDKs show with the error.`
 }
 
 /** `operations`, and `GET /openapi.json`, open to everyone: it says nothing of a tenant. It describes itself too. */

@@ -31,7 +31,7 @@ afterAll(async () => {
 })
 
 const ownHeaders = {'x-gateway-trace-id': TRACE}
-const openai = (apiKey = WORKSPACE_KEY, headers = ownHeaders) =>
+const openai = (apiKey = WORKSPACE_KEY, headers: Record<string, string> = ownHeaders) =>
   new OpenAI({apiKey, baseURL: `${gateway.url}/v1`, defaultHeaders: headers, maxRetries: 0})
 const anthropic = (apiKey = WORKSPACE_KEY) =>
   new Anthropic({apiKey, baseURL: gateway.url, defaultHeaders: ownHeaders, maxRetries: 0})
@@ -98,6 +98,16 @@ describe('a refusal has the id of the call where its client shows it', () => {
     for (const name of ['x-gateway-trace-id', 'x-request-id'])
       expect(received.match(new RegExp(`^${name}: .*$`, 'gim'))).toEqual([`${name}: ${TRACE}`])
   })
+})
+
+test('a refusal of an attempt at a path of Bedrock has the header that its clients read', async () => {
+  const reply = await gateway.call('/v1/model/anthropic.claude/converse', {
+    method: 'POST',
+    headers: {'content-type': 'application/json', 'x-gateway-provider': '@gone'},
+    body: JSON.stringify({messages: [{role: 'user', content: [{text: 'Hi'}]}]}),
+  })
+  expect([reply.status, reply.headers.get('x-amzn-errortype')]).toEqual([503, 'ServiceUnavailableException'])
+  expect(await reply.json()).toEqual({message: expect.any(String)})
 })
 
 describe('an answer in Anthropic’s words that was made here', () => {

@@ -144,9 +144,11 @@ function described(spec, path, method, operation) {
     for (const form of ['anyOf', 'oneOf', 'allOf']) schema[form]?.forEach(read)
   }
   for (const each of operation.parameters ?? []) {
-    const {name, description: about, schema} = each.$ref
-      ? spec.components.parameters[each.$ref.split('/').at(-1)]
-      : each
+    const {
+      name,
+      description: about,
+      schema,
+    } = each.$ref ? spec.components.parameters[each.$ref.split('/').at(-1)] : each
     named(name, about)
     read(schema)
   }
@@ -157,7 +159,10 @@ function described(spec, path, method, operation) {
 }
 
 function sentences(text = '') {
-  return text.toLowerCase().split(/(?<=\.)\s+/).filter(Boolean)
+  return text
+    .toLowerCase()
+    .split(/(?<=\.)\s+/)
+    .filter(Boolean)
 }
 
 /** Shows what has the phrase, its groups open, or says that nothing has it; without a phrase all is as it was. */

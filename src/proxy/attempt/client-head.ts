@@ -44,7 +44,7 @@ export function sendRewrittenHead(
 /** An answer that is put into other words for Anthropic's clients has no id that they would show. */
 function withId({call, request}: AttemptParts, theirs: Record<string, string>): Record<string, string> {
   if (!request.translating && !call.is_shaped) return theirs
-  return {...theirs, ...answerIds(clientWords(call.incoming), theirs)}
+  return {...theirs, ...answerIds(clientWords(call), theirs)}
 }
 
 /**
@@ -55,7 +55,7 @@ export function refuseClient(parts: AttemptParts, times: Times, fault: Refusal, 
   const {relay, incoming} = parts.call
   const headers = headersOf(parts, times, {}, {is_stream: false, rewrites: false, retry_attempt_count})
   const is_coming = !incoming.request.complete
-  relay.refuse(errorResponse(fault, clientWords(incoming)), headers, is_coming)
+  relay.refuse(errorResponse(fault, clientWords(parts.call)), headers, is_coming)
   if (is_coming) messageOf(incoming).resume()
 }
 

@@ -1,9 +1,9 @@
 import type {IncomingHttpHeaders} from 'node:http'
 import {writtenHeader} from '../../base/header-values.ts'
 import {isSharedPath} from './doors.ts'
-import type {ReceivedRequest} from './request.ts'
+import type {InboundRequest, Trace} from './request.ts'
 
-/** What of a request decides how its client reads an answer. */
+/** The parts of a request that decide how its client reads an answer. */
 export interface ClientWords {
   /** After `/v1`, or at the root. */
   readonly path: string
@@ -16,8 +16,8 @@ export interface RefusedCall extends ClientWords {
 }
 
 /** Of a call that was read. */
-export function clientWords({route, headers, trace}: ReceivedRequest): RefusedCall {
-  return {path: route.path, headers, trace_id: trace.trace_id}
+export function clientWords({incoming, trace}: {incoming: InboundRequest; trace: Trace}): RefusedCall {
+  return {path: incoming.route.path, headers: incoming.headers, trace_id: trace.trace_id}
 }
 
 /** True where the client reads answers in Anthropic's words. */

@@ -62,7 +62,7 @@ function envelope(fault: Refusal, is_messages: boolean): object {
   return {...body, success: false, ...issues, data: {message, errorCode: admin}}
 }
 
-/** What a refusal says in headers (name, value, ...) that are not of its envelope, under `prefix` where it is ours. */
+/** Headers of a refusal (name, value, ...) that are not of its envelope; ours are under `prefix`. */
 export function refusalHeaders(fault: Refusal, prefix: string): string[] {
   if (fault.code === 'body.encoding') return ['accept-encoding', REQUEST_ENCODINGS]
   return fault.code === 'route.method' ? ['allow', String(fault.details.allow)] : rateHeaders(fault, prefix)

@@ -118,7 +118,7 @@ export function connect(
       services.log.error({fault, trace_id: call.trace.trace_id}, 'the journal took no intent')
       release(call)
       handshake.relay.refuse(
-        errorResponse(new Refusal('journal.full', {}, {cause: fault}), clientWords(call.incoming)),
+        errorResponse(new Refusal('journal.full', {}, {cause: fault}), clientWords(call)),
         ownHeaders(call, target, {}, services),
         true,
       )
@@ -268,7 +268,7 @@ function rejectUpgrade(refused: RefusedUpgrade, {services, live}: RealtimeParts)
     live.delete(dialling)
     if (result instanceof Refusal)
       return handshake.relay.refuse(
-        errorResponse(result, clientWords(call.incoming)),
+        errorResponse(result, clientWords(call)),
         ownHeaders(call, target, {}, services),
         true,
       )

@@ -88,7 +88,11 @@ export class ModelLists {
     const how = {is_stream: false, rewrites: false, timing: null, route: DIRECT_ROUTE, retry_attempt_count: 0, services}
     call.relay.head(
       200,
-      ['content-type', 'application/json; charset=utf-8', ...answerHeaders(call, null, answerIds(clientWords(call.incoming), {}), how)],
+      [
+        'content-type',
+        'application/json; charset=utf-8',
+        ...answerHeaders(call, null, answerIds(clientWords(call), {}), how),
+      ],
       false,
     )
     call.relay.end([body])

@@ -75,14 +75,19 @@ function serve(
   const headers = {'content-type': is_stream ? 'text/event-stream; charset=utf-8' : 'application/json'}
   relay.head(
     status,
-    answerHeaders(call, target, {...headers, ...answerIds(clientWords(call.incoming), headers)}, {
-      is_stream,
-      rewrites: true,
-      timing: null,
-      route,
-      retry_attempt_count: 0,
-      services,
-    }),
+    answerHeaders(
+      call,
+      target,
+      {...headers, ...answerIds(clientWords(call), headers)},
+      {
+        is_stream,
+        rewrites: true,
+        timing: null,
+        route,
+        retry_attempt_count: 0,
+        services,
+      },
+    ),
     false,
   )
   noteServed(call, target, route, {status, bytes: shown, headers, is_stream}, services)

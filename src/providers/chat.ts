@@ -92,7 +92,7 @@ export function usageIn(usage: Usage): Json {
 }
 
 /** The body of an error, OpenAI-shaped, as it leaves for the client. */
-export function errorBody(context: TranslationContext, fault: ProviderFault): Json {
+export function errorBody(context: Pick<TranslationContext, 'provider'>, fault: ProviderFault): Json {
   return {
     error: {message: fault.message, type: fault.type, param: fault.param, code: fault.code},
     provider: context.provider,

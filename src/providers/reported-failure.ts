@@ -1,4 +1,4 @@
-import {isObject, list, object} from '../base/json-object.ts'
+import {isObject, list, object, parsed} from '../base/json-object.ts'
 import type {EndpointName} from '../schema/endpoints.ts'
 import type {Usage} from '../schema/usage.ts'
 import {rawUsageIn} from './openai/reply.ts'
@@ -10,6 +10,8 @@ import {anyError, faultOf, type RawError} from './unified/fault.ts'
 interface FailureFacts {
   readonly usage?: Usage | null
   readonly model?: string | null
+  /** True where an answer began, and each choice of it failed. */
+  readonly has_choices?: boolean
 }
 
 /**
@@ -21,14 +23,17 @@ export class ReportedFault extends InvalidResponseFault {
   readonly fault: ProviderFault
   readonly usage: Usage | null
   readonly model: string | null
+  readonly has_choices: boolean
 
-  constructor(status: number, fault: ProviderFault, {usage = null, model = null}: FailureFacts = {}) {
+  constructor(status: number, fault: ProviderFault, facts: FailureFacts = {}) {
+    const {usage = null, model = null, has_choices = false} = facts
     super(fault.message)
     this.name = 'ReportedFault'
     this.status = status
     this.fault = fault
     this.usage = usage
     this.model = model
+    this.has_choices = has_choices
   }
 }
 
@@ -50,9 +55,14 @@ export function failureOfChat(reply: Json, context: TranslationContext): Reporte
   const error = errorOfChat(reply)
   if (!error) return null
   const raw_usage = rawUsageIn(reply)
-  const fault = faultOf(context, error, 'the provider gave no reason')
-  return new ReportedFault(statusFor(error, reply), fault, {usage: raw_usage && readUsage(raw_usage, 'chatComplete')})
+  const usage = raw_usage && readUsage(raw_usage, 'chatComplete')
+  return new ReportedFault(statusFor(error, reply), faultOf(context, error, NO_REASON), {
+    usage,
+    has_choices: list(reply.choices).length > 0,
+  })
 }
+
+const NO_REASON = 'the provider gave no reason'
 
 /** The member that an answer has, by endpoint: one without it may be an error in its place. */
 export const ANSWER: Readonly<Partial<Record<EndpointName, string>>> = {
@@ -78,6 +88,46 @@ const BY_WORD: Readonly<Record<string, number>> = {
   overloaded_error: 529,
 }
 
+/** The status of a response that failed, behind which its output is empty. */
+const FAILED = Buffer.from('"failed"')
+const ERROR = Buffer.from('"error"')
+/** An error that says something; many answers have one of null. */
+const TOLD_ERROR = /"error"\s*:\s*[{"]/
+
+/** True where the bytes of an answer may be those of a failure: they hold no answer, or an error beside it. */
+export function mayTellFailure(endpoint: EndpointName, bytes: Buffer): boolean {
+  const key = ANSWER[endpoint]
+  if (!key) return false
+  if (!bytes.includes(`"${key}"`) || bytes.includes(FAILED)) return true
+  return hasChoices(endpoint) && bytes.includes(ERROR) && TOLD_ERROR.test(bytes.toString('latin1'))
+}
+
+/** True for an endpoint whose answers have choices, each of which may fail. */
+export function hasChoices(endpoint: EndpointName): boolean {
+  return ANSWER[endpoint] === 'choices'
+}
+
+/** A whole answer that passes as it came and reports a failure. */
+export interface WholeFailure {
+  readonly status: number
+  /** The error to be told in the place of choices that failed; null where the body tells it itself. */
+  readonly fault: ProviderFault | null
+}
+
+/** The failure that the plain bytes of an answer report; null where they report none. */
+export function failureOfWhole(
+  endpoint: EndpointName,
+  bytes: Buffer,
+  of: Pick<TranslationContext, 'provider'>,
+): WholeFailure | null {
+  if (!mayTellFailure(endpoint, bytes)) return null
+  const reply = parsed(bytes.toString())
+  const status = statusOfFailure(endpoint, reply)
+  if (status === null) return null
+  const error = hasChoices(endpoint) ? errorInChoices(list(object(reply).choices)) : null
+  return {status, fault: error && faultOf(of, error, NO_REASON)}
+}
+
 /** The status of a whole answer that passes as it came and reports a failure; null where it reports none. */
 export function statusOfFailure(endpoint: EndpointName, reply: unknown): number | null {
   const key = ANSWER[endpoint]
@@ -98,10 +148,18 @@ function statusFor(error: RawError, reply: Json): number {
 }
 
 function errorOfChat(reply: Json): RawError | null {
-  const choices = list(reply.choices).map(object)
-  if (choices.length === 0) return errorOf(reply)
-  const errors = choices.map(({error}) => error).filter(isObject)
-  return errors.length < choices.length ? null : anyError({error: errors[0]})
+  const choices = list(reply.choices)
+  return choices.length === 0 ? errorOf(reply) : errorInChoices(choices)
+}
+
+/** The error of choices that all failed; null where one of them is an answer, or there are none. */
+function errorInChoices(choices: readonly unknown[]): RawError | null {
+  const errors = choices.map(choice => object(choice).error).filter(error => isObject(error) || isSaid(error))
+  return errors.length === 0 || errors.length < choices.length ? null : anyError({error: errors[0]})
+}
+
+function isSaid(error: unknown): boolean {
+  return typeof error === 'string' && error !== ''
 }
 
 /** The error in an answer's place; null where there is none. */

@@ -129,6 +129,13 @@ export interface ClientDialect {
   openStream(context: TranslationContext, request: Json, prompt?: () => Usage | null): ClientStream
   /** An error as this client's library reads it; `fault` is OpenAI-shaped. */
   error(status: number, fault: ProviderFault): Json
+  /** A whole answer that began and failed, where this client has another form for it than `error`. */
+  failed?(
+    fault: ProviderFault,
+    context: TranslationContext,
+    request: Json,
+    facts: Pick<TranslatedResponse, 'usage' | 'model'>,
+  ): Json
   /** True for an error in this client's format, which stays as it came. */
   isOwnError?(body: unknown): boolean
 }

@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest'
-import {failureOfChat, policyRefusal, statusOfFailure} from '../../src/providers/reported-failure.ts'
+import {failureOfChat, failureOfWhole, policyRefusal, statusOfFailure} from '../../src/providers/reported-failure.ts'
 import type {TranslationContext} from '../../src/providers/translation.ts'
 import type {EndpointName} from '../../src/schema/endpoints.ts'
 
@@ -61,6 +61,17 @@ test.each<[string, EndpointName, object, number | null]>([
   ['a file', 'uploadFile', {error: {message: 'x'}}, null],
 ])('%s: its status', (_, endpoint, reply, status) => {
   expect(statusOfFailure(endpoint, reply)).toBe(status)
+})
+
+test('of bytes: an error in choices is to be told in their place, any other stays where it is', () => {
+  const found = (reply: object) => failureOfWhole('chatComplete', Buffer.from(JSON.stringify(reply)), context)
+  expect(found({choices: [{...choice, error: 'gone'}]})).toMatchObject({
+    status: 502,
+    fault: {message: 'openrouter error: gone'},
+  })
+  expect(found({error: {code: 402, message: 'x'}})).toEqual({status: 402, fault: null})
+  expect(found({choices: [{...choice, error: null, message: {content: '{"error":{}}'}}]})).toBeNull()
+  expect(failureOfWhole('uploadFile', Buffer.from('{}'), context)).toBeNull()
 })
 
 test('what a failed answer used is failure with it', () => {

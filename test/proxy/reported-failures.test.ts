@@ -1,3 +1,4 @@
+import {brotliCompressSync, gzipSync} from 'node:zlib'
 import {afterAll, beforeAll, beforeEach, describe, expect, test} from 'vitest'
 import {startGateway, type TestGateway} from '../support/gateway.ts'
 import {chatReply, type FakeProvider, fakeProvider} from '../support/provider.ts'
@@ -94,16 +95,122 @@ describe.each<[Client, typeof place]>([
   })
 })
 
-test.each(['messages', 'responses'] as const)(
-  'an error in the only choice is a failure to a client of %s',
-  async client => {
+describe('an error in the only choice', () => {
+  test.each<[Client, typeof place]>([
+    ['chat', place],
+    ['chat', () => place('mistral-ai')],
+    ['messages', place],
+    ['responses', translated],
+  ])('is a failure to a client of %s', async (client, at_provider) => {
     const [reply, status, sentence] = IN_A_CHOICE
     says(reply)
-    const answer = await ask(client, at(translated()))
+    const answer = await ask(client, at(at_provider()))
     expect(answer.status).toBe(status)
-    expect(answer.text).toContain(sentence)
-  },
-)
+    const {error} = JSON.parse(answer.text)
+    expect(error.message).toContain(sentence)
+    expect(answer.text).not.toContain('The answer is')
+  })
+
+  test('is a response with the status failed to a client of Responses, with what it used', async () => {
+    says(IN_A_CHOICE[0])
+    const response = JSON.parse((await ask('responses', at(translated()))).text)
+    expect(response).toMatchObject({
+      object: 'response',
+      status: 'failed',
+      error: {code: 'server_error', message: expect.stringContaining('idle timeout')},
+      output: [],
+      usage: {input_tokens: 5, output_tokens: 3, total_tokens: 8},
+    })
+  })
+
+  test('makes a fallback act, and is charged what it reports', async () => {
+    provider.answer((_received, response) => {
+      const reply = provider.received.length === 1 ? IN_A_CHOICE[0] : chatReply('m')
+      response.writeHead(200, {'content-type': 'application/json'}).end(JSON.stringify(reply))
+    })
+    const strategy = {mode: 'fallback', on_status_codes: [502]}
+    const trace = `choice-${Date.now()}`
+    const headers = {...at({strategy, targets: [place(), place()]}), 'x-gateway-trace-id': trace}
+    const answer = await ask('chat', headers)
+    expect([answer.status, provider.received.length]).toEqual([200, 2])
+    expect(answer.text).toContain('Hello from the provider')
+    const rows = (await gateway.logs()).filter(({trace_id}) => trace_id === trace)
+    expect(rows.map(row => [row.response_status_code, row.req_units, row.res_units])).toContainEqual([502, 5, 3])
+  })
+
+  test('is found however its bytes are cut', async () => {
+    const text = JSON.stringify(IN_A_CHOICE[0])
+    for (const at_byte of [1, 20, text.indexOf('"error":{'), text.length - 3]) {
+      provider.answer((_, response) => {
+        response.writeHead(200, {'content-type': 'application/json'})
+        response.write(text.slice(0, at_byte))
+        setTimeout(() => response.end(text.slice(at_byte)), 20)
+      })
+      const {status, text: told} = await ask('chat', at(place()))
+      expect([at_byte, status, told.includes('idle timeout')]).toEqual([at_byte, 502, true])
+    }
+  })
+
+  test('beside a good choice is left as it came', async () => {
+    const reply = of([IN_A_CHOICE[0].choices[0]!, {...choice, index: 1, finish_reason: 'stop'}])
+    says(reply)
+    const answer = await ask('chat', at(place()))
+    expect([answer.status, JSON.parse(answer.text)]).toEqual([200, reply])
+  })
+})
+
+describe.each([
+  ['gzip', gzipSync],
+  ['br', brotliCompressSync],
+] as const)('in an answer that is encoded as %s', (encoding, encoded) => {
+  const saysEncoded = (reply: object) =>
+    provider.answer((_, response) => {
+      response.writeHead(200, {'content-type': 'application/json', 'content-encoding': encoding})
+      response.end(encoded(JSON.stringify(reply)))
+    })
+  const accepting = () => ({...at(place()), 'accept-encoding': encoding})
+
+  test.each([...Object.values(FAILURES), IN_A_CHOICE])('%j is a failure', async (reply, status, sentence) => {
+    saysEncoded(reply)
+    const answer = await ask('chat', accepting())
+    expect([answer.status, answer.text.includes(sentence)]).toEqual([status, true])
+    expect(provider.received.at(-1)!.headers['accept-encoding']).toBe(encoding)
+  })
+
+  test('an answer stays as it came', async () => {
+    saysEncoded(chatReply('m'))
+    const answer = await ask('chat', accepting())
+    expect([answer.status, answer.headers.get('content-encoding')]).toEqual([200, encoding])
+    expect(JSON.parse(answer.text)).toEqual(chatReply('m'))
+  })
+
+  test('a failure makes a fallback act', async () => {
+    provider.answer((_, response) => {
+      const reply = provider.received.length === 1 ? FAILURES['an error in place of choices'][0] : chatReply('m')
+      response.writeHead(200, {'content-type': 'application/json', 'content-encoding': encoding})
+      response.end(encoded(JSON.stringify(reply)))
+    })
+    const strategy = {mode: 'fallback', on_status_codes: [402]}
+    const answer = await ask('chat', {...at({strategy, targets: [place(), place()]}), 'accept-encoding': encoding})
+    expect([answer.status, provider.received.length]).toEqual([200, 2])
+    expect(answer.text).toContain('Hello from the provider')
+  })
+})
+
+test('a stream that begins with an error in its choice makes a fallback act', async () => {
+  const chunk = {id: 'gen-1', object: 'chat.completion.chunk', created: 1, model: 'm'}
+  const failed = {index: 0, delta: {}, finish_reason: 'error', error: {code: 502, message: 'idle timeout'}}
+  const good = {index: 0, delta: {role: 'assistant', content: 'Hello'}, finish_reason: 'stop'}
+  provider.answer((_, response) => {
+    const choices = [provider.received.length === 1 ? failed : good]
+    response.writeHead(200, {'content-type': 'text/event-stream'})
+    response.end(`data: ${JSON.stringify({...chunk, choices})}\n\ndata: [DONE]\n\n`)
+  })
+  const strategy = {mode: 'fallback', on_status_codes: [502]}
+  const answer = await ask('chat', at({strategy, targets: [place(), place()]}), {stream: true})
+  expect([answer.status, provider.received.length]).toEqual([200, 2])
+  expect(answer.text).toContain('Hello')
+})
 
 test('an error in a choice of a stream ends it with an error event, and no end of a message', async () => {
   const chunk = {id: 'gen-1', object: 'chat.completion.chunk', created: 1, model: 'm'}

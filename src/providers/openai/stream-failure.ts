@@ -1,4 +1,4 @@
-import {isObject, object} from '../../base/json-object.ts'
+import {isObject, list, object} from '../../base/json-object.ts'
 import type {RawObject} from './usage.ts'
 
 /** An error inside a stream. */
@@ -11,9 +11,9 @@ export interface StreamFailure {
 
 const LONGEST_MESSAGE = 2000
 
-/** The error in an event: `{"error": ...}`, an event of that name, or a response that failed. */
+/** The error in an event: `{"error": ...}`, one in a choice, an event of that name, or a response that failed. */
 export function failureIn(json: RawObject, type: string | null): StreamFailure | null {
-  const error = json.error ?? (type === 'response.failed' ? object(json.response).error : null)
+  const error = json.error ?? (type === 'response.failed' ? object(json.response).error : errorInChoice(json))
   if (isObject(error)) {
     const code = text(error.code)
     return {type: text(error.type) ?? code ?? 'error', code, message: text(error.message) ?? 'no message'}
@@ -22,6 +22,13 @@ export function failureIn(json: RawObject, type: string | null): StreamFailure |
   if (type !== 'error' && type !== 'response.failed') return null
   const code = text(json.code)
   return {type: code ?? 'error', code, message: text(json.message) ?? 'no message'}
+}
+
+/** Source: OpenRouter, "Errors and Debugging": `choices[].error`. */
+function errorInChoice({choices}: RawObject): unknown {
+  return list(choices)
+    .map(choice => object(choice).error)
+    .find(isObject)
 }
 
 function text(value: unknown): string | null {

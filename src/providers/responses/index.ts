@@ -1,5 +1,5 @@
 import type {ClientDialect, Json, ProviderFault} from '../translation.ts'
-import {toResponse} from './reply.ts'
+import {toResponse, unsentFailure} from './reply.ts'
 import {responsesToChat} from './request.ts'
 import {openResponseStream} from './stream.ts'
 
@@ -9,6 +9,7 @@ export const responsesClient: ClientDialect = {
   fromChat: toResponse,
   openStream: openResponseStream,
   error: responseError,
+  failed: unsentFailure,
 }
 
 /** The Responses API tells errors as chat does. */

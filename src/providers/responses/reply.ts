@@ -2,8 +2,8 @@ import {object} from '../../base/json-object.ts'
 import {totals, type Usage} from '../../schema/usage.ts'
 import {usageIn} from '../chat.ts'
 import {finishOf} from '../messages/finish.ts'
-import {type ChatFollower, followWhole} from '../messages/follower.ts'
-import type {Json, TranslationContext} from '../translation.ts'
+import {ChatFollower, followWhole} from '../messages/follower.ts'
+import type {Json, ProviderFault, TranslatedResponse, TranslationContext} from '../translation.ts'
 import {Item} from './item.ts'
 
 /**
@@ -54,6 +54,24 @@ export function failedResponse(
 ): Json {
   const state = {status: 'failed', error, incomplete_details: null}
   return responseOf(follower, context, request, state, outputOf(items, true), follower.usage)
+}
+
+/** A response that failed before anything of it was sent. What the provider had said until then is no output. */
+export function unsentFailure(
+  fault: ProviderFault,
+  context: TranslationContext,
+  request: Json,
+  {usage, model}: Pick<TranslatedResponse, 'usage' | 'model'>,
+): Json {
+  const follower = new ChatFollower(context)
+  if (model !== null) follower.model = model
+  const state = {status: 'failed', error: errorOf(fault), incomplete_details: null}
+  return responseOf(follower, context, request, state, [], usage)
+}
+
+/** The error of a failed response. */
+export function errorOf(fault: ProviderFault): Json {
+  return {code: codeOf(fault), message: fault.message}
 }
 
 /** Items in the order of the output; of an answer that broke off the last one is the incomplete one. */
@@ -116,4 +134,11 @@ function responseUsage(usage: Usage): Json {
     output_tokens_details: {reasoning_tokens: object(completion_tokens_details).reasoning_tokens},
     total_tokens,
   }
+}
+
+/** The error code of a failed response: the API knows few, of which two are not about the request. */
+function codeOf({type, code}: ProviderFault): string {
+  return [type, code].some(word => word !== null && /rate_limit|quota|throttl|^429$/i.test(word))
+    ? 'rate_limit_exceeded'
+    : 'server_error'
 }

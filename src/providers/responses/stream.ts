@@ -7,7 +7,7 @@ import {
   type TranslationContext,
 } from '../translation.ts'
 import {Item, type ItemStatus} from './item.ts'
-import {endedResponse, failedResponse, incompleteReason, openResponse} from './reply.ts'
+import {endedResponse, errorOf, failedResponse, incompleteReason, openResponse} from './reply.ts'
 
 /** Chat chunks as the events of a response (OpenAI API reference, Responses, streaming events), numbered from 0. */
 export function openResponseStream(context: TranslationContext, request: Json): ClientStream {
@@ -58,7 +58,7 @@ class ResponseStream implements ClientStream {
     if (this.#is_over) return ''
     const begun = this.#begun()
     this.#is_over = true
-    const error = {code: codeOf(fault), message: fault.message}
+    const error = errorOf(fault)
     const response = failedResponse(this.#follower, this.#context, this.#request, this.#items, error)
     const failed = this.#event('response.failed', {response})
     return begun + failed + this.#event('error', {...error, param: fault.param, error: {...fault}})
@@ -168,11 +168,4 @@ const DONES = {
   refusal: 'refusal.done',
   thinking: 'reasoning_summary_text.done',
   call: 'function_call_arguments.done',
-}
-
-/** The error code of a failed response: the API knows few, of which two are not about the request. */
-function codeOf({type, code}: ProviderFault): string {
-  return [type, code].some(word => word !== null && /rate_limit|quota|throttl|^429$/i.test(word))
-    ? 'rate_limit_exceeded'
-    : 'server_error'
 }

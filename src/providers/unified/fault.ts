@@ -57,7 +57,11 @@ export function errorAsCame(body: Buffer, fault: ProviderFault, context: Transla
 }
 
 /** A fault in OpenAI's shape; `otherwise` is the message where the provider gave none. */
-export function faultOf({provider}: TranslationContext, error: RawError, otherwise: string): ProviderFault {
+export function faultOf(
+  {provider}: Pick<TranslationContext, 'provider'>,
+  error: RawError,
+  otherwise: string,
+): ProviderFault {
   const message = (words(error.message) || otherwise).slice(0, MAX_WORDS)
   return {
     message: `${provider} error: ${message}`,

@@ -116,7 +116,7 @@ export function openResponse(
       source: null,
       guarded: null,
       checkStart,
-      may_report_failure: status === 200 && !is_rewritten && encoding === null && mayReportFailure(endpoint, headers),
+      may_report_failure: status === 200 && !is_rewritten && mayReportFailure(endpoint, headers),
       is_rewritten,
       fault: null,
     }

@@ -1,7 +1,7 @@
 import type {Refusal} from '../../base/errors.ts'
-import {parsed} from '../../base/json-object.ts'
-import {ANSWER, statusOfFailure} from '../../providers/reported-failure.ts'
+import {failureOfWhole, hasChoices, mayTellFailure} from '../../providers/reported-failure.ts'
 import type {AttemptOutcome, RewrittenResponse, Statuses} from '../records/attempt-result.ts'
+import {decodeWhole} from '../upstream/decode.ts'
 import {statusOf} from '../upstream/stream.ts'
 import type {AttemptParts, RoutingDecision} from './attempt-owner.ts'
 import type {AttemptRecorder, SettledResponse} from './attempt-recorder.ts'
@@ -20,10 +20,10 @@ import type {ResponseMask} from './response-mask.ts'
 import type {Phase, Times} from './timeouts.ts'
 import {rewriteResponse} from './whole-response.ts'
 
-/** The status of a response that failed, behind which its output is empty. */
-const FAILED = Buffer.from('"failed"')
 /** First members of errors; those of an answer are others. */
 const BEGINS = /^\s*\{\s*"(?:error|code|msg|message|detail|status|success|type|base_resp)"/
+/** Choices come behind other members, and their errors behind what they say. */
+const BEGINS_OBJECT = /^\s*\{/
 const ENDS = /\}\s*$/
 const LONGEST_BEGIN = 256
 const LONGEST_END = 16
@@ -134,7 +134,7 @@ export class ResponseGate implements ReservedStreamListener, SettledResponse {
     if (this.#reserved?.is_waiting) return this.#reserved.wait(() => this.end())
     if (!stream) {
       if (is_rewritten) return this.#rewrite()
-      if (this.#transport.phase === 'receiving' && !this.decision) this.#decideUnanswered()
+      if (this.#transport.phase === 'receiving' && !this.decision) return this.#decideHeld()
       return this.#complete()
     }
     stream.end(rest =>
@@ -296,27 +296,45 @@ export class ResponseGate implements ReservedStreamListener, SettledResponse {
   }
 
   /**
-   * True while an error may come in place of an answer: what began like one, or is whole and has no answer. Such bodies
-   * are short; of any other the bytes pass as they come.
+   * True while an error may come in place of an answer, or in its choices: what began like one, or is whole and has no
+   * answer. Such bodies are short; of any other the bytes pass as they come. Encoded ones are read when they are whole.
    */
   #awaitsAnswer(chunk: Buffer): boolean {
-    const {may_report_failure, content_length} = this.response
+    const {may_report_failure, encoding} = this.response
     if (!may_report_failure || this.#recorder.received_bytes > MAX_BUFFERED_BYTES) return false
-    const is_first = this.#pending.length === 0
-    const is_whole = content_length === chunk.length || ENDS.test(chunk.toString('latin1', chunk.length - LONGEST_END))
-    if (is_first && !is_whole && !BEGINS.test(chunk.toString('latin1', 0, LONGEST_BEGIN))) return false
-    if (chunk.includes(`"${ANSWER[this.#parts.call.endpoint]}"`) && !chunk.includes(FAILED)) return false
+    if (encoding === null && !this.#mayFail(chunk)) return false
     this.#pending.push(chunk)
     return true
   }
 
-  /** It ended without an answer: a failure that it reports has the status that the body names. */
-  #decideUnanswered() {
+  /** True where bytes that came, with those that are held, may be of a failure. */
+  #mayFail(chunk: Buffer): boolean {
     const {endpoint} = this.#parts.call
-    const body = this.#pending.length > 0 ? parsed(Buffer.concat(this.#pending).toString()) : null
-    const status = statusOfFailure(endpoint, body)
-    if (status !== null) this.response = {...this.response, status}
-    this.#decideWhole(this.#pending[0] ?? null)
+    const {content_length} = this.response
+    const is_first = this.#pending.length === 0
+    const is_whole = content_length === null ? ENDS.test(lastOf(chunk)) : content_length === chunk.length
+    const begins = hasChoices(endpoint) ? BEGINS_OBJECT : BEGINS
+    if (is_first && !is_whole && !begins.test(chunk.toString('latin1', 0, LONGEST_BEGIN))) return false
+    const is_held = hasChoices(endpoint) && content_length !== chunk.length
+    return is_held || mayTellFailure(endpoint, chunk)
+  }
+
+  /** It ended while it was held: a failure that it reports has the status that the body names. */
+  #decideHeld() {
+    const {call, request} = this.#parts
+    const held = this.#pending
+    decodeWhole(this.response.encoding, Buffer.concat(held), plain => {
+      if (this.#transport.phase !== 'receiving') return
+      const failure = plain && failureOfWhole(call.endpoint, plain, {provider: request.provider.slug})
+      // An error in choices becomes the answer's own, where clients look for one.
+      if (failure?.fault) {
+        this.response = {...this.response, is_rewritten: true}
+        return this.#rewrite()
+      }
+      if (failure) this.response = {...this.response, status: failure.status}
+      this.#decideWhole(held[0] ?? null)
+      this.#complete()
+    })
   }
 
   /** A response that is no stream passes by its coming, if one was requested; null: nothing came. */
@@ -353,4 +371,8 @@ export class ResponseGate implements ReservedStreamListener, SettledResponse {
     this.#times.paused_at = this.#parts.services.steady()
     this.#transport.pause()
   }
+}
+
+function lastOf(chunk: Buffer): string {
+  return chunk.toString('latin1', Math.max(0, chunk.length - LONGEST_END))
 }

@@ -1,12 +1,11 @@
 import {Refusal} from '../../base/errors.ts'
-import {parsed as jsonIn} from '../../base/json-object.ts'
+import {errorBody} from '../../providers/chat.ts'
 import {shapedError, shapedReply} from '../../providers/messages/index.ts'
 import {readReply} from '../../providers/openai/observe.ts'
-import {ANSWER, statusOfFailure} from '../../providers/reported-failure.ts'
+import {failureOfWhole} from '../../providers/reported-failure.ts'
 import {InvalidResponseFault} from '../../providers/translation.ts'
 import {vendorFacts} from '../../providers/vendor-operations/facts.ts'
 import {usageInHeaders} from '../../providers/vendor-operations/header-usage.ts'
-import type {EndpointName} from '../../schema/endpoints.ts'
 import {asRefusal} from '../inbound/error-response.ts'
 import type {RewrittenResponse} from '../records/attempt-result.ts'
 import type {Copy} from '../upstream/body-copy.ts'
@@ -18,14 +17,6 @@ import {holdsLinks, withOwnAddresses} from './reply-links.ts'
 import {estimateOf} from './unreported-usage.ts'
 
 const ENCODED = 'it is encoded, though the request wants plain text'
-
-/** The status of an answer that reports a failure in spite of its own. */
-function failedStatus(endpoint: EndpointName, came: Buffer): {readonly status: number} | null {
-  const key = ANSWER[endpoint]
-  if (!key || (came.includes(`"${key}"`) && !came.includes('"failed"'))) return null
-  const status = statusOfFailure(endpoint, jsonIn(came.toString()))
-  return status === null ? null : {status}
-}
 
 /** Translates a whole response, good or not, and has its guardrails check it. `done` may run at once. */
 export function rewriteResponse(
@@ -65,14 +56,20 @@ export function rewriteResponse(
   })
 
   function untranslated(came: Buffer): TranslatedReply {
+    const {slug} = request.provider
+    const failure = status < 300 ? failureOfWhole(call.endpoint, came, {provider: slug}) : null
+    if (failure?.fault) {
+      const bytes = Buffer.from(JSON.stringify(errorBody({provider: slug}, failure.fault)))
+      return {...readReply(call.endpoint, came), bytes, status: failure.status, content_type: JSON_TYPE}
+    }
     const bytes = has_links ? withOwnAddresses(came, parts) : call.is_shaped ? shaped(came) : came
     const is_vendors = call.endpoint === 'proxy'
     const {usage, model, hops} = is_vendors
-      ? vendorFacts(bytes, request.provider.slug, headers)
+      ? vendorFacts(bytes, slug, headers)
       : readReply(call.endpoint, bytes)
     return {
       bytes,
-      ...(status < 300 && failedStatus(call.endpoint, came)),
+      ...(failure && {status: failure.status}),
       content_type: (bytes === came ? headers['content-type'] : undefined) ?? JSON_TYPE,
       usage,
       model,

@@ -223,11 +223,14 @@ function translateReply(
 }
 
 /** The failure that a 2xx answer reports, with its status. It used what it reports, and else nothing. */
-function failureReply(
-  {client, context}: RequestTranslation,
-  {status, fault, usage, model}: ReportedFault,
-): TranslatedReply {
-  const error = client ? client.error(status, fault) : errorBody(context, fault)
+function failureReply({client, context, client_request}: RequestTranslation, reported: ReportedFault): TranslatedReply {
+  const {status, fault, usage, model, has_choices} = reported
+  const error =
+    has_choices && client?.failed
+      ? client.failed(fault, context, client_request, reported)
+      : client
+        ? client.error(status, fault)
+        : errorBody(context, fault)
   return {
     bytes: Buffer.from(JSON.stringify(error)),
     content_type: JSON_TYPE,

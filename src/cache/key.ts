@@ -1,4 +1,4 @@
-import {createHash} from 'node:crypto'
+import {createHash, type Hash} from 'node:crypto'
 import {Refusal} from '../base/errors.ts'
 import {topLevel} from '../base/json.ts'
 import type {CacheKey} from '../ports/cache/index.ts'
@@ -26,6 +26,11 @@ export interface KeyParts {
   readonly guards: string
   /** The JSON object that goes to the provider, after `override_params` and translation. */
   readonly body: Buffer
+  /**
+   * The client's own request, where its answer repeats members of that or is in its words: several may come to the same
+   * body. Null for all others.
+   */
+  readonly repeated?: Buffer | null
   /** Given and not empty, it partitions in place of metadata and headers. */
   readonly namespace?: string | undefined
   readonly metadata: Readonly<Record<string, string>>
@@ -54,19 +59,23 @@ export function cacheKey(parts: KeyParts): CacheKey | null {
   // A JSON array of texts says where each begins and ends: no two lists of parts are written alike.
   const place = [organisation_id, workspace_id, provider, base_url, endpoint, path, model, own_credential]
   hash.update(JSON.stringify([...place, guards, ...partition(parts)]))
-  if (parts.body.length <= MAX_CANONICAL_BYTES) {
-    const form = canonical(parts.body, KEYS_LEFT_OUT)
-    if (form === null) return null
-    hash.update(form, 'latin1')
-  } else {
-    const members = membersOf(parts.body)
-    if (members === null) return null
-    for (const [key, {start, end}] of members) {
-      hash.update(JSON.stringify([key, end - start]))
-      hash.update(parts.body.subarray(start, end))
-    }
-  }
+  for (const body of [parts.body, parts.repeated ?? null]) if (body && !hashed(body, hash)) return null
   return {workspace_id, digest: hash.digest('hex')}
+}
+
+/** False for a body that is no JSON object. */
+function hashed(body: Buffer, hash: Hash): boolean {
+  if (body.length <= MAX_CANONICAL_BYTES) {
+    const form = canonical(body, KEYS_LEFT_OUT)
+    if (form !== null) hash.update(form, 'latin1')
+    return form !== null
+  }
+  const members = membersOf(body)
+  for (const [key, {start, end}] of members ?? []) {
+    hash.update(JSON.stringify([key, end - start]))
+    hash.update(body.subarray(start, end))
+  }
+  return members !== null
 }
 
 /** As `canonical` sees keys: with their quotes. */

@@ -24,6 +24,8 @@ export interface TranslationContext {
   readonly created_s: number
   /** Takes each thing of the request that the provider gets otherwise than the client wrote it, or not at all. */
   readonly report?: (adaptation: string) => void
+  /** A row of a batch: its answer comes later, without its request. */
+  readonly is_row?: true
 }
 
 /** The translated body. */
@@ -136,6 +138,8 @@ export interface ClientDialect {
     request: Json,
     facts: Pick<TranslatedResponse, 'usage' | 'model'>,
   ): Json
+  /** Its answers repeat members of the request. */
+  readonly repeats_request?: true
   /** True for an error in this client's format, which stays as it came. */
   isOwnError?(body: unknown): boolean
 }

@@ -45,7 +45,10 @@ test('a request that goes as it was said has no such header', async () => {
 
 test('what cannot be adapted is refused with its field, and nothing is sent', async () => {
   const before = provider.received.length
-  const reply = await ask({tools: [{type: 'function', function: {name: 'files.read'}}]})
-  expect([reply.status, await reply.text()]).toEqual([400, expect.stringContaining('tools[0].function.name')])
+  const parameters = {type: 'object', properties: {'a b': {type: 'string'}}}
+  const reply = await ask({stop: ['\n'], tools: [{type: 'function', function: {name: 'f', parameters}}]})
+  expect([reply.status, await reply.text()]).toEqual([400, expect.stringContaining('tools[0].function.parameters')])
+  // Nothing left, so that nothing left otherwise.
+  expect(reply.headers.get('x-gateway-adaptations')).toBeNull()
   expect(provider.received.length).toBe(before)
 })

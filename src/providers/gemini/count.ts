@@ -1,4 +1,5 @@
 import {isObject} from '../../base/json-object.ts'
+import {fittedRequest} from '../fit/index.ts'
 import {messagesToChat} from '../messages/request.ts'
 import {count} from '../openai/usage.ts'
 import {InvalidResponseFault, type Translation} from '../translation.ts'
@@ -14,7 +15,8 @@ import {generateBody} from './request.ts'
 export function countTokens(place: GeminiHost): Translation {
   return {
     request(request, context) {
-      const chat = messagesToChat(request, context)
+      // What would leave for an answer is counted.
+      const chat = fittedRequest(messagesToChat(request, context), context, 'gemini')
       const model = modelOf(chat, context)
       const whole = generateBody(chat, context, place, model)
       const {contents, systemInstruction, tools} = whole

@@ -25,7 +25,7 @@ export function wordsOfRow({endpoint, model, body}: BatchRow, {words, allow, con
   allow(model)
   const translation = words(endpoint, model)
   if (!translation) return model === '' ? body : {model, ...body}
-  const translated = translation.request(body, {...context, model}).body
+  const translated = translation.request(body, {...context, model, is_row: true}).body
   if (!isObject(translated))
     throw new UnsupportedInputFault('url', 'rows of this endpoint cannot be written for the provider')
   const {stream, ...rest} = translated
@@ -44,7 +44,7 @@ export function answeredRow(
   try {
     const translation = words(endpoint, model)
     const {body} = translation
-      ? translation.reply(response, {...context, model, call_id: `${context.call_id}-${number}`}, {})
+      ? translation.reply(response, {...context, model, call_id: `${context.call_id}-${number}`, is_row: true}, {})
       : {body: response}
     return outputRow(number, custom_id, {
       response: {status_code: 200, request_id: `${context.call_id}-${number}`, body},

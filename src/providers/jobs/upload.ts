@@ -66,12 +66,19 @@ async function opened(
 }
 
 function rowsOf(part: FormPart, form: {rows?: string}, input: OperationInput, words: RowWords): AsyncIterable<Buffer> {
-  return changedRows(part.content, row => {
+  return changedRows(part.content, (row, number) => {
     const batch = batchRowIn(row, input)
     if (form.rows === undefined && (batch || Array.isArray(row.messages))) form.rows = batch ? 'batch' : 'fine-tune'
-    if (batch) return words.batch ? words.batch(batch, input) : row
+    if (batch) return words.batch ? words.batch(batch, atLine(number, input)) : row
     return Array.isArray(row.messages) && words.tune ? words.tune(row, input) : row
   })
+}
+
+/** What is reported of a row names its line. */
+function atLine(number: number, input: OperationInput): OperationInput {
+  const {context} = input
+  const report = (adaptation: string) => context.report?.(`line ${number}: ${adaptation}`)
+  return {...input, context: {...context, report}}
 }
 
 /** The content, and at its end what the form says behind it. */

@@ -10,6 +10,7 @@ export const responsesClient: ClientDialect = {
   openStream: openResponseStream,
   error: responseError,
   failed: unsentFailure,
+  repeats_request: true,
 }
 
 /** The Responses API tells errors as chat does. */

@@ -15,6 +15,7 @@ import type {Uses} from '../services.ts'
 import type {Target} from '../targets/target.ts'
 import type {UpstreamRequest} from '../upstream/build-request.ts'
 import {headerList} from '../upstream/client-headers.ts'
+import type {RequestTranslation} from '../upstream/translate.ts'
 
 type Services = Uses<'cache' | 'now'>
 
@@ -201,11 +202,17 @@ export function keyOf(call: Call, target: Target, out: UpstreamRequest): CacheKe
     own_credential: ownCredential(call, target, out),
     guards: target.guards?.digest ?? '',
     body: out.body,
+    repeated: out.translating && repeatedRequest(out.translating),
     namespace: own['cache-namespace'],
     metadata: call.metadata,
     headers: {...behaviouralHeaders(own), ...forwarded(call, target)},
   })
   return key && {...key, about: {model: markOf(out.model), namespace: markOf(own['cache-namespace'])}}
+}
+
+/** The request that an answer repeats members of, or that says in which words its calls are; null for all others. */
+function repeatedRequest({client, client_request, speaks_functions}: RequestTranslation): Buffer | null {
+  return client?.repeats_request || speaks_functions ? Buffer.from(JSON.stringify(client_request)) : null
 }
 
 /**

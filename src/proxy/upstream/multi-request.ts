@@ -28,7 +28,7 @@ import type {Uses} from '../services.ts'
 import {modelFor, splitModel} from '../targets/target.ts'
 import {leavingQuery} from './client-headers.ts'
 import {type SubRequestServices, SubRequests, type UpstreamOf} from './sub-requests.ts'
-import {isStrict, JSON_TYPE} from './translate.ts'
+import {adapted, isStrict, JSON_TYPE} from './translate.ts'
 
 /** The services of an operation of several requests. */
 export type MultiRequestServices = SubRequestServices & Uses<'fileStore'>
@@ -134,6 +134,7 @@ export class MultiRequest {
       options: target.options,
       call_id: call.id,
       created_s: Math.floor(call.at_ms / 1000),
+      report: adaptation => adapted(call, adaptation),
     }
   }
 

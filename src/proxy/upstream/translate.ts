@@ -110,6 +110,8 @@ export function translateRequest(
     }
   } catch (fault) {
     if (!(fault instanceof UnsupportedInputFault) && !(fault instanceof RangeError)) throw fault
+    // Nothing leaves, adapted or not.
+    call.adaptations = []
     throw asUntranslatable(fault, provider.slug)
   }
 }
@@ -117,10 +119,13 @@ export function translateRequest(
 /** Of one request, in the header of its answer and in its row of the log. */
 const MAX_ADAPTATIONS = 32
 
-function adapted(call: Call, adaptation: string) {
+const MORE = 'and more'
+
+/** Notes what the provider gets otherwise than the client wrote it. */
+export function adapted(call: Call, adaptation: string) {
   const {adaptations} = call
-  if (adaptations.length < MAX_ADAPTATIONS && !adaptations.includes(adaptation))
-    call.adaptations = [...adaptations, adaptation]
+  if (adaptations.length > MAX_ADAPTATIONS || adaptations.includes(adaptation)) return
+  call.adaptations = [...adaptations, adaptations.length < MAX_ADAPTATIONS ? adaptation : MORE]
 }
 
 /** True when answers keep to OpenAI's members and finish reasons: unless the node or the request says otherwise. */

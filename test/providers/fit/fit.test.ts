@@ -194,7 +194,7 @@ describe('tools', () => {
   })
 
   test.each([
-    ['tools[0].function.name', [{type: 'function', function: {name: 'files.read'}}], 'auto'],
+    ['tools[0].function.name', [{type: 'function', function: {name: ''}}], 'auto'],
     ['tools[1].function.name', [tools[0], tools[0]], 'auto'],
     ['tool_choice', tools, {type: 'function', function: {name: 'write'}}],
     [

@@ -27,7 +27,7 @@ export interface KeyParts {
   /** The JSON object that goes to the provider, after `override_params` and translation. */
   readonly body: Buffer
   /**
-   * The client's own request, where its answer repeats members of that or is in its words: several may come to the same
+   * The client's own request, where the answer repeats members of it or has its format: several may come to the same
    * body. Null for all others.
    */
   readonly repeated?: Buffer | null

@@ -110,7 +110,7 @@ export function hasChoices(endpoint: EndpointName): boolean {
 /** A whole answer that passes as it came and reports a failure. */
 export interface WholeFailure {
   readonly status: number
-  /** The error to be told in the place of choices that failed; null where the body tells it itself. */
+  /** The error that takes the place of choices that failed; null where the body has it itself. */
   readonly fault: ProviderFault | null
 }
 

@@ -27,8 +27,11 @@ const HEAD = `# Providers
   reasons and thinking under \`strict_open_ai_compliance\`.
 - **Adaptations**: providers refuse some requests that others take: blank stop sequences, results that come late,
   schemas outside of a subset. The gateway changes such a part of a translated request and keeps its meaning. The
-  response header \`x-gateway-adaptations\` and the log name each change. A request that cannot be changed gets
-  400 with the field, and nothing is sent.
+  response header \`x-gateway-adaptations\` and the log name each change; for a file of batch rows they name the line.
+  A request that cannot be changed gets 400 with the field, and nothing is sent. A file with such a row is refused with
+  the line.
+- **Names of functions** that a provider refuses (\`files.read\` at Claude) are written in characters that it takes
+  (\`files_x2e_read\`). Clients read their own names in every response.
 - **By other requests**: files, batches and fine-tuning. For one call of a client the gateway sends one or more upstream
   requests of another API ([files and batches](files.md)).
 - **By way of chat**: the gateway translates Anthropic's \`/messages\` and OpenAI's \`/responses\` to chat, if the provider
@@ -39,8 +42,10 @@ const HEAD = `# Providers
   their counts for \`/messages/count_tokens\`, and for the prompt of a call that its client left. Where an engine reports
   no usage, the log has an estimate, and clients of \`/messages\` and \`/responses\` get the same figures.
 - **Failures inside a 200**: some providers answer 200 with an error in the body. The client gets the provider's
-  sentence with the status that the body names, else 502, and retries and fallbacks treat it as that. Where a gateway
-  wraps the cause (OpenRouter's \`metadata.raw\`), the message has both.
+  sentence with the status that the body names, else 502, and retries and fallbacks treat it as that. An error in every
+  choice is the error of the response; clients of \`/responses\` get a response with \`status: "failed"\`. A response of
+  more than 64 KB is passed as it comes. Where a gateway wraps the cause (OpenRouter's \`metadata.raw\`), the message
+  has both.
 - **Pictures**: one that the provider's policy refuses is 400 \`content_policy_violation\`, and no other try is made.
   A picture in a chat answer is an \`image_generation_call\` to clients of \`/responses\`. Clients of \`/messages\` read
   that one was left out.

@@ -1,5 +1,5 @@
 import {isObject} from '../../base/json-object.ts'
-import type {Json, Translation, TranslatedResponse, TranslationContext} from '../translation.ts'
+import type {Json, TranslatedResponse, Translation, TranslationContext} from '../translation.ts'
 import {pairedCalls, withoutCalls} from './calls.ts'
 import {checkParts} from './contents.ts'
 import {fittingFormat} from './formats.ts'

@@ -78,10 +78,10 @@ export function answerWithNames(answer: Json, own: (name: string) => string): Js
   if (!Array.isArray(answer.choices)) return answer
   const choices = changedEach(answer.choices, choice => {
     const {message, delta} = object(choice)
-    const said = isObject(message) ? message : delta
-    if (!isObject(said) || !Array.isArray(said.tool_calls)) return choice
-    const tool_calls = changedEach(said.tool_calls, call => callWith(call, name => own(name)))
-    return changed(choice as Json, {[isObject(message) ? 'message' : 'delta']: changed(said, {tool_calls})})
+    const spoken = isObject(message) ? message : delta
+    if (!isObject(spoken) || !Array.isArray(spoken.tool_calls)) return choice
+    const tool_calls = changedEach(spoken.tool_calls, call => callWith(call, name => own(name)))
+    return changed(choice as Json, {[isObject(message) ? 'message' : 'delta']: changed(spoken, {tool_calls})})
   })
   return changeOf(answer, changed(answer, {choices}))
 }

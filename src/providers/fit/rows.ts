@@ -170,6 +170,7 @@ const ROWS: Readonly<Record<string, Demands>> = {
 
 /** The demands of a dialect for a model; undefined where nothing is known of it. */
 export function demandsOf(name: string, model: string): Demands | undefined {
+  if (ROWS[name] === openai && FIXED_SAMPLING.test(model)) return reasoning
   const is_claude = name.startsWith('anthropic') || (name === 'bedrock' && vendor(model) === 'anthropic')
   if (!is_claude) return Object.hasOwn(ROWS, name) ? ROWS[name] : undefined
   const version = claudeVersion(model) ?? 0
@@ -180,6 +181,12 @@ export function demandsOf(name: string, model: string): Demands | undefined {
   }
 }
 
+/**
+ * Models of OpenAI's that take their own sampling alone; from GPT-5.1 on some take it where they do not reason. Source:
+ * QwenLM/qwen-code#921, "Only the default (1) value is supported".
+ */
+const FIXED_SAMPLING = /^(?:o[134]|gpt-5(?!\.|-chat))(?:-|$)/
+const reasoning: Demands = {...openai, refuses_sampling: true}
 /** Claude 4.6 and Opus 4.7. Source: platform.claude.com/docs, Migration guide. */
 const FIRST_WITHOUT_PREFILL = 406
 const FIRST_WITHOUT_SAMPLING = 407

@@ -15,7 +15,7 @@ import {generateBody} from './request.ts'
 export function countTokens(place: GeminiHost): Translation {
   return {
     request(request, context) {
-      // What would leave for an answer is counted.
+      // The count is of the body that would leave for an answer.
       const chat = fittedRequest(messagesToChat(request, context), context, 'gemini')
       const model = modelOf(chat, context)
       const whole = generateBody(chat, context, place, model)

@@ -50,21 +50,25 @@ export function mediaPart(
   if (url.startsWith('data:')) return inlinePart(url, field)
   if (!/^(?:https?|gs):\/\/[^\s]/i.test(url.slice(0, 16)))
     throw new UnsupportedInputFault(field, 'expected a data:, https: or gs: address')
-  return {fileData: {mimeType: type ?? typeOfName(url) ?? usual, fileUri: url}}
+  return {fileData: {mimeType: registered(type ?? typeOfName(url) ?? usual), fileUri: url}}
 }
 
 /** Source: RFC 2397. */
 function inlinePart(url: string, field: string): Json {
   const comma = url.slice(0, MAX_HEAD).indexOf(',')
   if (comma < 0) throw new UnsupportedInputFault(field, 'expected a data URI: data:image/png;base64,...')
-  const [mimeType, ...parameters] = url.slice('data:'.length, comma).split(';')
+  const [type, ...parameters] = url.slice('data:'.length, comma).split(';')
+  const mimeType = registered(type || 'text/plain')
   const data = url.slice(comma + 1)
-  if (parameters.includes('base64')) return {inlineData: {mimeType: mimeType || 'text/plain', data}}
+  if (parameters.includes('base64')) return {inlineData: {mimeType, data}}
   try {
-    return {
-      inlineData: {mimeType: mimeType || 'text/plain', data: Buffer.from(decodeURIComponent(data)).toString('base64')},
-    }
+    return {inlineData: {mimeType, data: Buffer.from(decodeURIComponent(data)).toString('base64')}}
   } catch {
     throw new UnsupportedInputFault(field, 'expected a data URI in base64 or percent-encoded')
   }
+}
+
+/** Google knows no `image/jpg`. Source: ogkalu2/comic-translate#399, "Unsupported MIME type: image/jpg". */
+function registered(type: string): string {
+  return /^image\/jpg$/i.test(type.trim()) ? 'image/jpeg' : type
 }

@@ -74,7 +74,7 @@ function rowsOf(part: FormPart, form: {rows?: string}, input: OperationInput, wo
   })
 }
 
-/** What is reported of a row names its line. */
+/** A report on a row names its line. */
 function atLine(number: number, input: OperationInput): OperationInput {
   const {context} = input
   const report = (adaptation: string) => context.report?.(`line ${number}: ${adaptation}`)

@@ -56,7 +56,7 @@ export function failedResponse(
   return responseOf(follower, context, request, state, outputOf(items, true), follower.usage)
 }
 
-/** A response that failed before anything of it was sent. What the provider had said until then is no output. */
+/** A response that failed before anything of it was sent. Text that came until then is no output. */
 export function unsentFailure(
   fault: ProviderFault,
   context: TranslationContext,

@@ -64,9 +64,7 @@ export function rewriteResponse(
     }
     const bytes = has_links ? withOwnAddresses(came, parts) : call.is_shaped ? shaped(came) : came
     const is_vendors = call.endpoint === 'proxy'
-    const {usage, model, hops} = is_vendors
-      ? vendorFacts(bytes, slug, headers)
-      : readReply(call.endpoint, bytes)
+    const {usage, model, hops} = is_vendors ? vendorFacts(bytes, slug, headers) : readReply(call.endpoint, bytes)
     return {
       bytes,
       ...(failure && {status: failure.status}),

@@ -185,6 +185,20 @@ describe('stop sequences', () => {
   })
 })
 
+test('a model of OpenAI’s that reasons gets no sampling, and any other keeps it', () => {
+  const request = {max_tokens: 9, temperature: 0, messages: [user()]}
+  const {body, reports} = sent(['openai', 'gpt-5-mini'], request, 'messages')
+  expect([body.temperature, reports]).toEqual([undefined, ['dropped temperature: the model takes none']])
+  for (const model of ['gpt-4.1', 'gpt-5-chat-latest', 'gpt-5.2', 'o-series'])
+    expect(sent(['openai', model], request, 'messages').body.temperature).toBe(0)
+})
+
+test('a picture of image/jpg is one of image/jpeg at Google, which knows no other', () => {
+  const picture = {type: 'image_url', image_url: {url: 'data:image/jpg;base64,QUJD'}}
+  const {body} = sent(['google', 'gemini-2.5-flash'], {messages: [user([picture])]})
+  expect(JSON.stringify(body)).toContain('"mimeType":"image/jpeg"')
+})
+
 describe('tools', () => {
   test('parameters without a type are an object at Converse', () => {
     const named = [{type: 'function', function: {name: 'now', parameters: {}}}, ...tools]

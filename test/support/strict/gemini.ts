@@ -105,7 +105,7 @@ export const geminiRules: readonly StrictRule[] = [
   },
   {
     id: 'names are unique',
-    source: 'Gemini API: "Duplicate function declaration found"',
+    source: 'Gemini API: "Duplicate function declaration found"; from memory, no public report of it was found',
     finds(body) {
       const twice = repeated(declarations(body).map(({name}) => text(name)))
       return when(twice !== undefined, `two functions have the name ${twice}`)
@@ -158,7 +158,7 @@ export const geminiRules: readonly StrictRule[] = [
   },
   {
     id: 'alternatives stand alone',
-    source: 'Gemini API: "When using any_of, it must be the only field set"',
+    source: 'anomalyco/opencode#14788: "When using anyOf, it must be the only field set" (Vertex AI)',
     finds: body =>
       first(schemasOf(body), ([place, schema]) =>
         when(
@@ -170,7 +170,7 @@ export const geminiRules: readonly StrictRule[] = [
   },
   {
     id: 'required',
-    source: 'Gemini API: "parameters.required[0]: property is not defined"',
+    source: 'iBUHub/AIStudioToAPI#154: "parameters.required[0]: property is not defined"',
     finds: body =>
       first(schemasOf(body), ([place, schema]) => {
         const names = Object.keys(object(schema.properties))
@@ -182,7 +182,7 @@ export const geminiRules: readonly StrictRule[] = [
   },
   {
     id: 'formats of texts',
-    source: "Gemini API: \"only 'enum' and 'date-time' are supported for STRING type\"",
+    source: "hideya/langchain-mcp-tools-ts#36: \"only 'enum' and 'date-time' are supported for STRING type\"",
     finds: body =>
       first(schemasOf(body), ([place, {type, format}]) =>
         when(
@@ -228,7 +228,7 @@ export const geminiRules: readonly StrictRule[] = [
   },
   {
     id: 'types of files',
-    source: 'Gemini, Image understanding, MIME types: png, jpeg, webp, heic, heif; "Unsupported MIME type"',
+    source: 'google/adk-python#5693, microsoft/vscode#286628 (no GIF), ogkalu2/comic-translate#399 (no image/jpg)',
     finds: body =>
       first([...of(allParts(body), 'inlineData'), ...of(allParts(body), 'fileData')], ({mimeType}) =>
         when(mimeType !== undefined && !TYPES.test(text(mimeType)), `the type ${String(mimeType)}`),
@@ -261,7 +261,7 @@ export const geminiRules: readonly StrictRule[] = [
   {
     id: 'JSON beside functions',
     source:
-      'Gemini API: "Function calling with a response mime type: \'application/json\' is unsupported" (before Gemini 3)',
+      'googleapis/python-genai#867: "Function calling with a response mime type: \'application/json\' is unsupported"',
     finds: (body, model) =>
       when(
         generation(model) < 3 &&

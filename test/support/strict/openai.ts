@@ -76,13 +76,13 @@ export const callRules: readonly StrictRule[] = [
   },
   {
     id: 'count of tools',
-    source: 'OpenAI: "Invalid \'tools\': array too long. Expected an array with maximum length 128"',
+    source: 'vishalmysore/Tools4AI#16: "Invalid \'tools\': array too long. Expected an array with maximum length 128"',
     finds: ({tools}) => when(list(tools).length > 128, `${list(tools).length} tools`),
     bad: {tools: Array.from({length: 129}, () => GOOD_TOOL)},
   },
   {
     id: 'tool_choice',
-    source: "OpenAI: \"'tool_choice' is only allowed when 'tools' are specified\"",
+    source: "writer/writer-framework#1013: \"'tool_choice' is only allowed when 'tools' are specified\"",
     finds: misChosen,
     bad: {tool_choice: {type: 'function', function: {name: 'write'}}},
   },
@@ -100,7 +100,7 @@ const rules: readonly StrictRule[] = [
   },
   {
     id: 'members of messages',
-    source: 'OpenAI: "Unrecognized request argument"; the members of ChatCompletionMessageParam',
+    source: 'transitive-bullshit/agentic#531: "Additional properties are not allowed"; agent-framework#2344: at times',
     finds: body =>
       first(messagesOf(body), (message, at) =>
         unknownMember(message, OF_ROLE[text(message.role)] ?? '', `messages[${at}]`),
@@ -169,7 +169,7 @@ const rules: readonly StrictRule[] = [
   },
   {
     id: 'parameters',
-    source: 'OpenAI: "Invalid schema for function: schema must be a JSON Schema of \'type: \\"object\\"\'"',
+    source: 'i-am-bee/beeai-framework#844: "schema must be a JSON Schema of \'type: \\"object\\"\'"',
     finds: body =>
       first(functionsOf(body), ({parameters}) =>
         when(parameters !== undefined && object(parameters).type !== 'object', 'parameters that are no object'),
@@ -178,7 +178,7 @@ const rules: readonly StrictRule[] = [
   },
   {
     id: 'items of arrays',
-    source: 'OpenAI: "Invalid schema for function: In context=..., array schema missing items"',
+    source: 'sigoden/aichat#1049: "Invalid schema for function: In context=..., array schema missing items"',
     finds: body =>
       first(
         functionsOf(body).flatMap(({parameters}) => schemasIn(parameters)),
@@ -221,7 +221,7 @@ const rules: readonly StrictRule[] = [
   },
   {
     id: 'JSON is named',
-    source: "OpenAI: \"'messages' must contain the word 'json' in some form\"",
+    source: "mem0ai/mem0#3008: \"'messages' must contain the word 'json' in some form\"",
     finds: body =>
       when(
         object(body.response_format).type === 'json_object' &&
@@ -232,14 +232,15 @@ const rules: readonly StrictRule[] = [
   },
   {
     id: 'parallel_tool_calls',
-    source: "OpenAI: \"'parallel_tool_calls' is only allowed when 'tools' are specified.\"",
+    source: "openai/swarm#30: \"'parallel_tool_calls' is only allowed when 'tools' are specified.\"",
     finds: ({tools, parallel_tool_calls}) =>
       when(parallel_tool_calls !== undefined && list(tools).length === 0, 'no tools'),
     bad: {tools: undefined, tool_choice: undefined, parallel_tool_calls: false},
   },
   {
     id: 'pictures',
-    source: 'OpenAI docs, Images and vision: PNG, JPEG, WEBP, GIF; "You uploaded an unsupported image"',
+    source:
+      'OpenAI docs, Images and vision; STranslate/STranslate#277: "You uploaded an unsupported image", the formats',
     finds: body =>
       first(partsOf(body), ([, {image_url}]) => {
         const url = text(object(image_url).url)
@@ -263,8 +264,20 @@ const rules: readonly StrictRule[] = [
     bad: {temperature: 3},
   },
   {
+    id: 'sampling of models that reason',
+    source: 'QwenLM/qwen-code#921: "\'temperature\' does not support 0 with this model. Only the default (1) value"',
+    finds: (body, model) =>
+      when(
+        /^(?:o[134]|gpt-5(?!\.|-chat))(?:-|$)/.test(model) &&
+          [body.temperature, body.top_p].some(value => value !== undefined && value !== null && value !== 1),
+        'another temperature or top_p than the default',
+      ),
+    bad: {temperature: 0},
+  },
+  {
     id: 'user',
-    source: `${API}, user; OpenAI: "Invalid 'user': string too long. Expected a string with maximum length 64"`,
+    source:
+      'maximhq/bifrost#1000: "OpenAI enforces a 64 character maximum on the user field"; the reference names no limit',
     finds: ({user}) => when(text(user).length > 64, 'a long user'),
     bad: {user: 'u'.repeat(65)},
   },

@@ -1,5 +1,6 @@
 import {execFile} from 'node:child_process'
 import {writeFileSync} from 'node:fs'
+import {request} from 'node:http'
 import {join} from 'node:path'
 import {promisify} from 'node:util'
 import {afterAll, beforeAll, describe, expect, test} from 'vitest'
@@ -82,6 +83,24 @@ async function byFetch(sent: Sent): Promise<number> {
   return reply.status
 }
 
+/** Without keep-alive: each answer is the last on its connection. */
+async function byNode(sent: Sent): Promise<number> {
+  const form = new FormData()
+  form.append('file', new Blob(['x'.repeat(LARGE_BYTES)]), 'large.bin')
+  const body = new Response(sent.type === 'form' ? form : 'x'.repeat(LARGE_BYTES))
+  const type = sent.type === 'form' ? {'content-type': body.headers.get('content-type')!} : {}
+  const bytes = Buffer.from(await body.arrayBuffer())
+  return new Promise((resolve, reject) => {
+    const options = {method: 'POST', headers: {...headersOf(sent), ...type}, agent: false}
+    const leaving = request(gateway.url + sent.path, options, reply => {
+      reply.on('end', () => resolve(reply.statusCode!)).on('error', reject)
+      reply.resume()
+    })
+    leaving.on('error', reject)
+    leaving.end(bytes)
+  })
+}
+
 async function byCurl(sent: Sent): Promise<number> {
   const headers = Object.entries(headersOf(sent)).flatMap(([name, value]) => ['-H', `${name}: ${value}`])
   const body = sent.type === 'form' ? ['-F', 'model=whisper', '-F', `file=@${file}`] : ['--data-binary', `@${file}`]
@@ -122,7 +141,7 @@ async function byPython(sent: Sent): Promise<number> {
   return Number(stdout)
 }
 
-const CLIENTS = {'Node’s fetch': byFetch, curl: byCurl, Python: byPython}
+const CLIENTS = {'Node’s fetch': byFetch, 'node:http': byNode, curl: byCurl, Python: byPython}
 
 describe.each(Object.entries(CLIENTS))('%s reads why', (_, send) => {
   test.each(Object.entries(SENT))('%s is refused', async (_, sent) => {

@@ -35,7 +35,7 @@ export function govern(server: Server, governor: Governor): void {
     const one = governor.admit(socket, is_tls)
     if (!one) return
     if (is_tls) remember(handshakes, socket, one)
-    else if (one instanceof Governed) (socket as Placed)[PLACE] = one
+    else if (one instanceof Governed) place(socket, one, governor)
     for (const accept of accepts) accept.call(server, socket)
   })
   if (is_tls) {
@@ -45,7 +45,7 @@ export function govern(server: Server, governor: Governor): void {
       const one = handshakes.get(ends(socket))
       if (!one) return void socket.destroy()
       if (one instanceof Refusal) return sendRefusal(socket, one)
-      ;(socket as Placed)[PLACE] = one
+      place(socket, one, governor)
       governor.secured(one, socket)
       for (const secure of secures) secure.call(server, socket)
     })
@@ -53,6 +53,7 @@ export function govern(server: Server, governor: Governor): void {
   server.prependListener('request', (request, response) => {
     const one = governedOf(request.socket)
     if (!one) return
+    if (one.state === 'closing') return void request.socket.destroy() // it came behind the last: no answer would leave
     const coming = hasBody(request) ? new MessageBody(request, response) : null
     if (!governor.begin(one, coming)) response.shouldKeepAlive = false
     response.once('close', () => governor.answered(one))
@@ -64,6 +65,12 @@ export function govern(server: Server, governor: Governor): void {
   server.on('listening', () => governor.open())
   server.closeIdleConnections = () => governor.closeIdle()
   server.closeAllConnections = () => governor.destroyAll()
+}
+
+/** The server ends a connection behind its last answer: the governor does, who reads the rest of a request before. */
+function place(socket: Placed, one: Governed, governor: Governor) {
+  socket[PLACE] = one
+  socket.destroySoon = () => governor.endSoon(one)
 }
 
 /**
@@ -109,5 +116,11 @@ class MessageBody implements Coming {
     if (this.#request.emit(GIVEN_UP, refusal)) return true
     if (this.#response.headersSent) this.#request.destroy()
     return false
+  }
+
+  drop(): void {
+    this.#request.unpipe()
+    for (const event of ['data', 'readable']) this.#request.removeAllListeners(event)
+    this.#request.resume()
   }
 }

@@ -19,6 +19,8 @@ export interface Coming {
   readonly is_behind: boolean
   /** Tells its reader that it is given up, so that it is answered; false when it has no reader. */
   fail(refusal: Refusal): boolean
+  /** It has no reader: bytes that still come of it are ignored. */
+  drop(): void
 }
 
 /** A client's connection as its governor sees it. Only the governor writes to it. */

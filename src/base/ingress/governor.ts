@@ -1,4 +1,4 @@
-import type {Socket} from 'node:net'
+import {Socket} from 'node:net'
 import {Refusal} from '../errors.ts'
 import {type Coming, type ConnectionState, Governed, Queue, STATES} from './governed.ts'
 import {refusalText} from './refusal-text.ts'
@@ -40,13 +40,14 @@ const SWEEP_MS = 250
 /** Clients use a connection a moment longer than the time they were given. */
 const KEEP_ALIVE_GRACE_MS = 1000
 /**
- * The most bytes that may still come of a request that has its answer; and how long a client has for the last bytes of
- * an answer to one that was given up.
+ * How long the rest of a request that has its answer may come, and a client has for the last bytes of an answer to one
+ * that was given up.
  */
-const LEFT_OVER_BYTES = 1 << 20
 const LAST_BYTES_MS = 5000
 /** A request has this long to come, and an answer to be taken, before its connection gives way first. */
 const FAIR_MS = 1000
+/** The most bytes of a request that may still come when its client had a fair time to read its answer. */
+const LEFT_OVER_BYTES = 64 << 20
 /** Connections of one state that are looked at for one that gives way. */
 const MAX_SEARCHED = 64
 
@@ -159,12 +160,24 @@ export class Governor {
     this.#move(one, 'session')
   }
 
-  /** Ends it when what was written has left. */
+  /**
+   * Ends it when what was written has left. The rest of its request is read for a moment: of bytes that find no reader
+   * the client learns as a reset, and loses its answer by it (RFC 9112, section 9.6).
+   */
   end(one: Governed): void {
     if (one.state === 'closing') return
     one.front?.stop()
     this.#move(one, 'closing')
-    one.socket.destroySoon()
+    if (!isComing(one)) return destroySoon(one.socket)
+    one.coming!.drop()
+    one.socket.end()
+    one.socket.resume()
+  }
+
+  /** As `end`, of one whose server has written its last answer. */
+  endSoon(one: Governed): void {
+    if (isComing(one)) this.end(one)
+    else destroySoon(one.socket)
   }
 
   /** Ends connections without a call, and has the rest end with their answers. */
@@ -175,7 +188,7 @@ export class Governor {
     this.#queues.idle.each(one => this.end(one))
     this.#queues.body.each(one => {
       if (one.coming!.complete) this.whole(one)
-      else if (one.is_answered) one.raw.destroy()
+      else if (one.is_answered) this.end(one)
       else this.#giveUp(one, 'closed', new Refusal('draining'))
     })
   }
@@ -232,6 +245,7 @@ export class Governor {
    */
   #lookAtLastBytes(one: Governed) {
     this.#follow(one)
+    if (one.coming?.complete && isFlushed(one)) return void one.raw.destroy()
     const [since_ms, limit_ms] = this.is_closing
       ? [one.since_ms, LAST_BYTES_MS]
       : [one.moved_ms, isFlushed(one) ? LAST_BYTES_MS : this.options.write_timeout_ms]
@@ -253,7 +267,8 @@ export class Governor {
     const clock_ms = this.#clock_ms
     const bytes = one.raw.bytesRead
     if (one.is_answered || one.is_given_up) {
-      const is_late = clock_ms - one.since_ms >= LAST_BYTES_MS || bytes - one.bytes > LEFT_OVER_BYTES
+      const since_ms = clock_ms - one.since_ms
+      const is_late = since_ms >= LAST_BYTES_MS || (since_ms >= FAIR_MS && bytes - one.bytes > LEFT_OVER_BYTES)
       return is_late ? this.#drop(one, 'left_over') : undefined
     }
     if (bytes !== one.bytes || coming.is_behind) {
@@ -365,6 +380,10 @@ export class Governor {
     one.since_ms = one.moved_ms = this.#clock_ms + SWEEP_MS
   }
 }
+
+const isComing = ({coming}: Governed) => coming !== null && !coming.complete
+/** The governor's own is in its place on a socket. */
+const destroySoon = (socket: Socket) => Socket.prototype.destroySoon.call(socket)
 
 /** The one that reached its state first: by turns, because all that come between two looks come at the same time. */
 function older(one: Governed | null, other: Governed | null): Governed | null {

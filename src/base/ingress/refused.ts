@@ -4,7 +4,7 @@ import {refusalText} from './refusal-text.ts'
 
 const MOST = 32
 const MOST_MS = 1000
-const MOST_BYTES = 1 << 20
+const MOST_BYTES = 64 << 20
 
 /**
  * Connections that are refused and read on for a moment, so that their clients read why before the line is cut. A

@@ -115,7 +115,7 @@ function readMessage(request: IncomingMessage, limit_mb: number): Promise<Buffer
       length += part.length
       if (length > most) {
         request.removeAllListeners('data')
-        request.pause()
+        request.resume() // what comes is ignored, so that its client gets to read why
         reject(new Refusal('body.too_large', {limit_mb}))
       } else if (!whole) parts.push(part)
     })

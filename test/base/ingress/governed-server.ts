@@ -27,7 +27,8 @@ export const LIMITS: GovernorOptions = {
 export interface Governed {
   readonly governor: Governor
   readonly server: Server
-  dial(how?: {readonly handshake?: boolean}): Promise<RawClient>
+  /** `keeps_open`: it ends nothing when the server does. */
+  dial(how?: {readonly handshake?: boolean; readonly keeps_open?: boolean}): Promise<RawClient>
   /** Lets time pass, and bytes that are on their way arrive first. */
   pass(ms: number): Promise<void>
 }
@@ -56,10 +57,9 @@ export async function governed(options: Partial<GovernorOptions> = {}, {is_tls =
   return {
     governor,
     server,
-    async dial({handshake = is_tls} = {}) {
-      const socket = handshake
-        ? tlsConnect({port, host: '127.0.0.1', rejectUnauthorized: false})
-        : connect(port, '127.0.0.1')
+    async dial({handshake = is_tls, keeps_open = false} = {}) {
+      const at = {port, host: '127.0.0.1', allowHalfOpen: keeps_open}
+      const socket = handshake ? tlsConnect({...at, rejectUnauthorized: false}) : connect(at)
       const client = await rawClient(socket, handshake ? 'secureConnect' : 'connect')
       await settled()
       return client

@@ -12,6 +12,7 @@ import {
   AUTH_SHARED,
   AUTH_WAY,
   type Manager,
+  SECRET_ARN,
   SecretReferenceCreate,
   SecretReferenceCreateSaid,
   SecretReferenceMade,
@@ -132,14 +133,15 @@ async function created({
   if (body.slug && (await taken(body.slug)))
     throw invalid('slug', `${body.slug} is the slug of another secret reference`)
   const owner = {id: newId(), organisation_id}
+  const login = parsedLogin(body.manager_type, body.auth_config)
   const reference: SecretReferencesTable = {
     ...owner,
     slug: body.slug ?? (await freeSlug('', body.name, 10, taken)),
     name: body.name,
     description: body.description ?? null,
     manager_type: body.manager_type,
-    ...loginColumns(app, owner, parsedLogin(body.manager_type, body.auth_config)),
-    secret_path: checkedPath(body.manager_type, body.secret_path),
+    ...loginColumns(app, owner, login),
+    secret_path: checkedPath(app, body.manager_type, {path: body.secret_path, login}),
     secret_key: body.secret_key ?? null,
     allow_all_workspaces: await keepAllowed(db, {...owner, allow_all_workspaces: 1}, body),
     tags: keepTags(body.tags ?? {}),
@@ -172,11 +174,18 @@ async function shown(call: OperationCall<typeof params>) {
 async function updated(call: OperationCall<typeof params, undefined, typeof SecretReferenceUpdate>) {
   const {app, db, body, now} = call
   const before = await reach(call)
+  const {secret_path, auth_config} = body
+  const login = auth_config && mergedLogin(app, before, auth_config)
+  if (secret_path !== undefined || login)
+    checkedPath(app, before.manager_type, {
+      path: secret_path ?? before.secret_path,
+      login: login ?? (JSON.parse(before.auth_config) as Login),
+    })
   await store.updateSecretReference(db, before.id, {
     ...(body.name !== undefined && {name: body.name}),
     ...(body.description !== undefined && {description: body.description}),
-    ...(body.auth_config && loginColumns(app, before, mergedLogin(app, before, body.auth_config))),
-    ...(body.secret_path !== undefined && {secret_path: checkedPath(before.manager_type, body.secret_path)}),
+    ...(login && loginColumns(app, before, login)),
+    ...(secret_path !== undefined && {secret_path}),
     ...(body.secret_key !== undefined && {secret_key: body.secret_key}),
     ...(body.tags !== undefined && {tags: keepTags(body.tags ?? {})}),
     allow_all_workspaces: await keepAllowed(db, before, body),
@@ -206,13 +215,22 @@ async function tested(call: OperationCall<typeof params, undefined, typeof Empty
   return {slug: reference.slug, ...outcome}
 }
 
-/** A path that its manager cannot have is refused when it is saved. */
-function checkedPath(manager: Manager, path: string): string {
+/** A place that its manager cannot have is refused when it is saved. */
+function checkedPath(
+  {settings}: AdminServices,
+  manager: Manager,
+  {path, login}: {readonly path: string; readonly login: Login},
+): string {
   if (manager === 'azure_kv' && !/^[0-9A-Za-z-]{1,127}(?:\/[0-9a-f]{32})?$/.test(path))
     throw invalid(
       'secret_path',
       'of a key vault is a name of letters, digits and hyphens, with /VERSION where one is meant',
     )
+  if (manager !== 'aws_sm' || SECRET_ARN.test(path)) return path
+  if (path.startsWith('arn:'))
+    throw invalid('secret_path', 'is the ARN of no secret: expected arn:aws:secretsmanager:REGION:ACCOUNT:secret:NAME')
+  if (!(login.aws_region ?? settings.aws_region ?? settings.aws_default_region))
+    throw invalid('auth_config.aws_region', 'is needed: neither secret_path nor AWS_REGION names a region')
   return path
 }
 

@@ -7,6 +7,9 @@ import {Tags, TagsQuery} from './tags.ts'
 export const MANAGERS = ['aws_sm', 'azure_kv', 'hashicorp_vault'] as const
 export type Manager = (typeof MANAGERS)[number]
 
+/** The ARN of a secret of AWS: its partition and its region. */
+export const SECRET_ARN = /^arn:(aws[a-z-]*):secretsmanager:([a-z0-9-]+):\d{12}:secret:.+$/
+
 const text = z.string().trim().min(1, 'expected a text').max(2048)
 const secret = z.string().trim().min(1, 'expected a secret').max(16_384)
 const aws = {aws_region: text.optional()}

@@ -86,7 +86,12 @@ describe.each(KINDS)('secret references on %s', kind => {
     const ways = [
       [
         'aws_sm',
-        {aws_auth_type: 'assumedRole', aws_role_arn: 'arn:aws:iam::123456789012:role/read', aws_external_id: null},
+        {
+          aws_auth_type: 'assumedRole',
+          aws_role_arn: 'arn:aws:iam::123456789012:role/read',
+          aws_external_id: null,
+          aws_region: 'eu-west-1',
+        },
       ],
       ['aws_sm', {aws_auth_type: 'serviceRole', aws_region: 'eu-west-1'}],
       [
@@ -182,6 +187,21 @@ describe.each(KINDS)('secret references on %s', kind => {
     for (const body of [{}, {manager_type: 'aws_sm'}]) expect((await put(id, body)).status).toBe(400)
     expect((await put(id, {description: null, tags: null, secret_key: null, name: 'New'})).status).toBe(200)
     expect(await get(id)).toMatchObject({name: 'New', description: null, tags: {}, secret_key: null})
+  })
+
+  test('scenario SC17: a secret of AWS has a region and is no ARN of another service, at save', async () => {
+    const {aws_region: _, ...nowhere} = ACCESS_KEY
+    const arn = 'arn:aws:secretsmanager:us-east-1:111122223333:secret:prod/openai-AbCdEf'
+    const said = async (body: object) => (await post(body)).body.data?.message
+    expect(await said({auth_config: nowhere})).toContain('auth_config.aws_region')
+    expect((await post({auth_config: nowhere, secret_path: arn})).status).toBe(200)
+    for (const wrong of ['arn:aws:ssm:us-east-1:111122223333:parameter/openai', `${arn.slice(0, 30)}evil.example:1:secret:x`])
+      expect(await said({secret_path: wrong})).toContain('secret_path')
+    const {id} = await create({secret_path: arn, auth_config: nowhere})
+    expect((await put(id, {secret_path: 'prod/openai'})).status).toBe(400)
+    expect((await put(id, {secret_path: 'prod/openai', auth_config: {aws_region: 'us-east-1'}})).status).toBe(200)
+    expect((await put(id, {auth_config: {aws_region: null}})).status).toBe(400)
+    expect((await put(id, {name: 'Renamed'})).status).toBe(200)
   })
 
   test('a login goes to another address with secrets that are given again alone', async () => {

@@ -2,7 +2,7 @@ import {createSeal} from '../../../src/base/seal.ts'
 import type {Manager} from '../../../src/schema/secret-references.ts'
 import {ManagerFault} from '../../../src/secrets/manager-fault.ts'
 import {type OpenSecrets, openSecrets} from '../../../src/secrets/open.ts'
-import type {FieldValues, MappedField, MappedFields} from '../../../src/secrets/port.ts'
+import type {FieldValues, MappedField, MappedFields, ReferenceTest} from '../../../src/secrets/port.ts'
 import type {ManagerFetch, SecretServices} from '../../../src/secrets/services.ts'
 import {insertOrganisation} from '../../../src/store/organisations.ts'
 import {insertSecretReference, sealLogin} from '../../../src/store/secret-references.ts'
@@ -40,6 +40,8 @@ export interface SecretHouse {
   audits(): Promise<{action: string; body: Record<string, unknown>; resource_id: string | null}[]>
   reference(id: string, manager: Manager, login: object, path: string, more?: object): Promise<void>
   mapped(...fields: MappedField[]): MappedFields
+  /** What a test of a reference says. */
+  test(id: string): Promise<ReferenceTest>
   /** The value of `key` by a reference. */
   key(id: string, more?: Partial<MappedField>): Promise<unknown>
   close(): Promise<void>
@@ -94,6 +96,10 @@ export async function secretHouse(fetch: ManagerFetch, own: Partial<SecretServic
       const fields = rows.get(name) ?? mapped({target_field: 'key', secret_reference_id: id, ...more})
       rows.set(name, fields)
       return ((await secrets.fields.valuesOf(fields)) as FieldValues).byField.get(more.target_field ?? 'key')
+    },
+    async test(id) {
+      const rows_of = opened.store.db.selectFrom('secret_references').selectAll().where('id', '=', id)
+      return secrets.test(await rows_of.executeTakeFirstOrThrow())
     },
     async audits() {
       const found = await opened.store.db.selectFrom('audit_logs').selectAll().orderBy('id').execute()

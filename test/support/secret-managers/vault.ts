@@ -31,6 +31,8 @@ export interface VaultState {
   secret_lease_s: number
   /** Paths that no token may read. */
   denied: Set<string>
+  /** The same by token and path; null: the policies of all are alike. */
+  refuses: ((token: string, path: string) => boolean) | null
 }
 
 export interface VaultDouble extends ManagerDouble {
@@ -60,6 +62,7 @@ export async function vaultDouble(): Promise<VaultDouble> {
     renewed_lease_s: 3600,
     secret_lease_s: 0,
     denied: new Set(),
+    refuses: null,
   }
   const auth = (client_token: string, lease_duration: number) => ({
     status: 200,
@@ -85,9 +88,9 @@ export async function vaultDouble(): Promise<VaultDouble> {
       tokens.set(token, state.now_ms() + state.renewed_lease_s * 1000)
       return auth(token, state.renewed_lease_s)
     }
-    return read(decodeURIComponent(path), query)
+    return read(token, decodeURIComponent(path), query)
   }
-  const read = (path: string, query: string): DoubleAnswer => {
+  const read = (token: string, path: string, query: string): DoubleAnswer => {
     const preflight = path.startsWith('sys/internal/ui/mounts/')
     const asked = preflight ? path.slice('sys/internal/ui/mounts/'.length) : path
     const mount = Object.keys(state.mounts).find(each => asked.startsWith(each))
@@ -101,7 +104,7 @@ export async function vaultDouble(): Promise<VaultDouble> {
     if (is_v2 && !rest.startsWith('data/')) return errors(404, 'Invalid path for a versioned K/V secrets engine')
     const name = mount + (is_v2 ? rest.replace(/^data\//, '') : rest)
     const secret = state.secrets[name]
-    if (state.denied.has(name)) return errors(403, '1 error occurred: permission denied')
+    if (state.denied.has(name) || state.refuses?.(token, name)) return errors(403, '1 error occurred: permission denied')
     if (!secret) return {status: 404, body: {errors: []}}
     const {data, version = 1, deleted} = secret
     if (!is_v2) return {status: 200, body: {lease_duration: state.secret_lease_s, data}}

@@ -1,10 +1,10 @@
+import {SECRET_ARN} from '../../../schema/secret-references.ts'
 import {ManagerFault} from '../../manager-fault.ts'
 import type {ManagerServices} from '../../services.ts'
 import {type SecretPlace, textOf} from '../reading.ts'
 
 /** Partitions whose endpoints are below another domain. */
 const DOMAINS: Readonly<Record<string, string>> = {'aws-cn': 'amazonaws.com.cn'}
-const ARN = /^arn:(aws[a-z-]*):secretsmanager:([a-z0-9-]+):\d{12}:secret:.+$/
 const REGION = /^[a-z0-9][a-z0-9-]{0,62}$/
 
 /** The place of a secret of AWS. */
@@ -20,7 +20,7 @@ export function awsPlace(
   {path, login}: SecretPlace,
   {aws_region, aws_domain}: Pick<ManagerServices, 'aws_region' | 'aws_domain'>,
 ): AwsPlace {
-  const [, partition, of_arn] = ARN.exec(path) ?? []
+  const [, partition, of_arn] = SECRET_ARN.exec(path) ?? []
   const region = of_arn ?? textOf(login, 'aws_region') ?? aws_region
   if (region === null) throw new ManagerFault('unusable', 'AWS Secrets Manager: no region is named (aws_region)')
   if (!REGION.test(region)) throw new ManagerFault('unusable', 'AWS Secrets Manager: aws_region is no region')

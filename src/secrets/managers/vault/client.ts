@@ -46,7 +46,7 @@ async function read(opened: Opened, text: string): Promise<SecretRead> {
     const may_be_other = reply.status === 404 || reply.status === 403
     if (may_be_other && at < tried.length - 1 && !isDeleted(reply)) continue
     forms.delete(text)
-    throw opened.server.fault(reply, sentenceOf(tried.slice(0, at + 1)))
+    throw opened.server.fault(reply, sentenceOf(tried.slice(0, at + 1)) + hintOf(opened.server, typed))
   }
   throw new ManagerFault('unusable', 'Vault: secret_path names no secret')
 }
@@ -55,6 +55,14 @@ async function read(opened: Opened, text: string): Promise<SecretRead> {
 function sentenceOf(tried: readonly ReadForm[]): string {
   const paths = tried.map(({url_path}) => url_path.slice(0, 300)).join(' and ')
   return `Vault gave no secret at ${paths}`
+}
+
+/** Vault puts the namespace before the path: typed there too, it is there twice. */
+function hintOf({namespace}: VaultServer, {path}: TypedPath): string {
+  const name = namespace?.replace(/^\/+|\/+$/g, '')
+  return name && path.startsWith(`${name}/`)
+    ? `: the namespace ${name} belongs to vault_namespace alone, and not to secret_path`
+    : ''
 }
 
 /** By the mount, where Vault reports it; else those that it may be. */

@@ -14,12 +14,12 @@ export class VaultServer {
   readonly hostname: string
   readonly #on: ManagerServices
   readonly #url: string
-  readonly #namespace: string | null
+  readonly namespace: string | null
 
   constructor(on: ManagerServices, login: SecretPlace['login']) {
     this.#on = on
     this.#url = (textOf(login, 'vault_addr') ?? '').trim().replace(/\/$/, '')
-    this.#namespace = textOf(login, 'vault_namespace')
+    this.namespace = textOf(login, 'vault_namespace')
     this.hostname = readBaseUrl(this.#url).hostname
   }
 
@@ -36,7 +36,7 @@ export class VaultServer {
         accept: 'application/json',
         'x-vault-request': 'true',
         ...(token !== null && {'x-vault-token': token}),
-        ...(this.#namespace !== null && {'x-vault-namespace': this.#namespace}),
+        ...(this.namespace !== null && {'x-vault-namespace': this.namespace}),
         ...(body && {'content-type': 'application/json'}),
       },
       ...(body && {body: JSON.stringify(body)}),

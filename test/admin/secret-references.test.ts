@@ -195,7 +195,10 @@ describe.each(KINDS)('secret references on %s', kind => {
     const said = async (body: object) => (await post(body)).body.data?.message
     expect(await said({auth_config: nowhere})).toContain('auth_config.aws_region')
     expect((await post({auth_config: nowhere, secret_path: arn})).status).toBe(200)
-    for (const wrong of ['arn:aws:ssm:us-east-1:111122223333:parameter/openai', `${arn.slice(0, 30)}evil.example:1:secret:x`])
+    for (const wrong of [
+      'arn:aws:ssm:us-east-1:111122223333:parameter/openai',
+      `${arn.slice(0, 30)}evil.example:1:secret:x`,
+    ])
       expect(await said({secret_path: wrong})).toContain('secret_path')
     const {id} = await create({secret_path: arn, auth_config: nowhere})
     expect((await put(id, {secret_path: 'prod/openai'})).status).toBe(400)

@@ -46,7 +46,8 @@ beforeEach(async () => {
     'vault.azure.net': azure,
     'login.microsoftonline.com': azure,
   }
-  house = await secretHouse(meantFetch(hosts), {log: {warn: (...line) => void warned.push(JSON.stringify(line))}})
+  const log = {warn: (...line: unknown[]) => void warned.push(JSON.stringify(line))}
+  house = await secretHouse(meantFetch(hosts), {log})
   for (const {state} of [vault, aws]) state.now_ms = () => house.clock.now_ms
 })
 afterEach(async () => {

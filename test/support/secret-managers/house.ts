@@ -40,7 +40,7 @@ export interface SecretHouse {
   audits(): Promise<{action: string; body: Record<string, unknown>; resource_id: string | null}[]>
   reference(id: string, manager: Manager, login: object, path: string, more?: object): Promise<void>
   mapped(...fields: MappedField[]): MappedFields
-  /** What a test of a reference says. */
+  /** The outcome of a test of a reference. */
   test(id: string): Promise<ReferenceTest>
   /** The value of `key` by a reference. */
   key(id: string, more?: Partial<MappedField>): Promise<unknown>

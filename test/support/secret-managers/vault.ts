@@ -104,7 +104,8 @@ export async function vaultDouble(): Promise<VaultDouble> {
     if (is_v2 && !rest.startsWith('data/')) return errors(404, 'Invalid path for a versioned K/V secrets engine')
     const name = mount + (is_v2 ? rest.replace(/^data\//, '') : rest)
     const secret = state.secrets[name]
-    if (state.denied.has(name) || state.refuses?.(token, name)) return errors(403, '1 error occurred: permission denied')
+    if (state.denied.has(name) || state.refuses?.(token, name))
+      return errors(403, '1 error occurred: permission denied')
     if (!secret) return {status: 404, body: {errors: []}}
     const {data, version = 1, deleted} = secret
     if (!is_v2) return {status: 200, body: {lease_duration: state.secret_lease_s, data}}

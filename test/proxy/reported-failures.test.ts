@@ -138,17 +138,17 @@ describe('an error in the only choice', () => {
     expect(rows.map(row => [row.response_status_code, row.req_units, row.res_units])).toContainEqual([502, 5, 3])
   })
 
-  test('is found however its bytes are cut', async () => {
+  test('of an answer that comes in parts has no status: its first bytes have left', async () => {
     const text = JSON.stringify(IN_A_CHOICE[0])
-    for (const at_byte of [1, 20, text.indexOf('"error":{'), text.length - 3]) {
-      provider.answer((_, response) => {
-        response.writeHead(200, {'content-type': 'application/json'})
-        response.write(text.slice(0, at_byte))
-        setTimeout(() => response.end(text.slice(at_byte)), 20)
-      })
-      const {status, text: told} = await ask('chat', at(place()))
-      expect([at_byte, status, told.includes('idle timeout')]).toEqual([at_byte, 502, true])
-    }
+    const at_byte = text.indexOf('"error":{')
+    let go = () => {}
+    provider.answer((_, response) => {
+      response.writeHead(200, {'content-type': 'application/json'}).write(text.slice(0, at_byte))
+      go = () => response.end(text.slice(at_byte))
+    })
+    const reply = await gateway.chat({model: 'm', messages: [{role: 'user', content: 'Hi'}]}, at(place()))
+    go()
+    expect([reply.status, await reply.json()]).toEqual([200, IN_A_CHOICE[0]])
   })
 
   test('beside a good choice is left as it came', async () => {

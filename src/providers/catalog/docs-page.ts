@@ -43,8 +43,8 @@ const HEAD = `# Providers
   no usage, the log has an estimate, and clients of \`/messages\` and \`/responses\` get the same figures.
 - **Failures inside a 200**: some providers answer 200 with an error in the body. The client gets the provider's
   sentence with the status that the body names, else 502, and retries and fallbacks treat it as that. An error in every
-  choice is the error of the response; clients of \`/responses\` get a response with \`status: "failed"\`. A response of
-  more than 64 KB is passed as it comes. Where a gateway wraps the cause (OpenRouter's \`metadata.raw\`), the message
+  choice is the error of the response; clients of \`/responses\` get a response with \`status: "failed"\`. A response that
+  comes in parts, or has more than 64 KB, passes as it comes. Where a gateway wraps the cause (OpenRouter's \`metadata.raw\`), the message
   has both.
 - **Pictures**: one that the provider's policy refuses is 400 \`content_policy_violation\`, and no other try is made.
   A picture in a chat answer is an \`image_generation_call\` to clients of \`/responses\`. Clients of \`/messages\` read

@@ -1,5 +1,5 @@
 import type {Refusal} from '../../base/errors.ts'
-import {failureOfWhole, hasChoices, mayTellFailure} from '../../providers/reported-failure.ts'
+import {failureOfWhole, mayTellFailure} from '../../providers/reported-failure.ts'
 import type {AttemptOutcome, RewrittenResponse, Statuses} from '../records/attempt-result.ts'
 import {decodeWhole} from '../upstream/decode.ts'
 import {statusOf} from '../upstream/stream.ts'
@@ -22,8 +22,6 @@ import {rewriteResponse} from './whole-response.ts'
 
 /** First members of errors; those of an answer are others. */
 const BEGINS = /^\s*\{\s*"(?:error|code|msg|message|detail|status|success|type|base_resp)"/
-/** Choices come behind other members, and their errors behind what they say. */
-const BEGINS_OBJECT = /^\s*\{/
 const ENDS = /\}\s*$/
 const LONGEST_BEGIN = 256
 const LONGEST_END = 16
@@ -296,8 +294,9 @@ export class ResponseGate implements ReservedStreamListener, SettledResponse {
   }
 
   /**
-   * True while an error may come in place of an answer, or in its choices: what began like one, or is whole and has no
-   * answer. Such bodies are short; of any other the bytes pass as they come. Encoded ones are read when they are whole.
+   * True while an error may come in place of an answer, or in its choices: what began like one, or came at once and has
+   * no answer. Such bodies are short; of any other the bytes pass as they come. Encoded ones are read when they are
+   * whole.
    */
   #awaitsAnswer(chunk: Buffer): boolean {
     const {may_report_failure, encoding} = this.response
@@ -313,10 +312,8 @@ export class ResponseGate implements ReservedStreamListener, SettledResponse {
     const {content_length} = this.response
     const is_first = this.#pending.length === 0
     const is_whole = content_length === null ? ENDS.test(lastOf(chunk)) : content_length === chunk.length
-    const begins = hasChoices(endpoint) ? BEGINS_OBJECT : BEGINS
-    if (is_first && !is_whole && !begins.test(chunk.toString('latin1', 0, LONGEST_BEGIN))) return false
-    const is_held = hasChoices(endpoint) && content_length !== chunk.length
-    return is_held || mayTellFailure(endpoint, chunk)
+    if (is_first && !is_whole && !BEGINS.test(chunk.toString('latin1', 0, LONGEST_BEGIN))) return false
+    return mayTellFailure(endpoint, chunk)
   }
 
   /** It ended while it was held: a failure that it reports has the status that the body names. */

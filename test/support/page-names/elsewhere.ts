@@ -22,6 +22,24 @@ export const ELSEWHERE: readonly Elsewhere[] = [
     names: 'YOUR_KEY',
   },
   {
+    pages: 'docs/clients.md',
+    reason: 'stand for the keys to fill in',
+    names: 'GATEWAY_KEY YOUR_KEY',
+  },
+  {
+    pages: 'docs/clients.md',
+    reason: 'variables that clients read',
+    names:
+      'ANTHROPIC_API_KEY ANTHROPIC_AUTH_TOKEN ANTHROPIC_BASE_URL ANTHROPIC_DEFAULT_HAIKU_MODEL ANTHROPIC_MODEL ' +
+      'AWS_BEARER_TOKEN_BEDROCK DEFAULT_MODELS GEMINI_API_KEY GEMINI_MODEL GOOGLE_GEMINI_BASE_URL OPENAI_API_BASE_URL ' +
+      'OPENAI_API_KEY',
+  },
+  {
+    pages: 'docs/clients.md',
+    reason: 'files of clients and members of them',
+    names: '.aider.conf.yml gemini-api-key opencode.json promptfooconfig.yaml security.auth.selectedType',
+  },
+  {
     pages: 'docs/certificates.md',
     reason: 'variables of OpenSSL and of Python, and a package of Debian',
     names: 'REQUESTS_CA_BUNDLE SSL_CERT_FILE libnss3-tools',

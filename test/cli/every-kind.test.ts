@@ -84,7 +84,7 @@ const CHANGES: readonly (readonly [path: string, from: string, to: string])[] = 
   ['groups/ws-red/search-team~', 'role: member', 'role: manager'],
   ['groups/ws-blue/search-team~', 'role: member', 'role: manager'],
   ['secret-references/vault-mcp.yaml', 'secret_path: secret/mcp', 'secret_path: secret/other'],
-  ['secret-references/aws-docs.yaml', '    aws_region: eu-central-1\n', ''],
+  ['secret-references/aws-docs.yaml', 'aws_region: eu-central-1', 'aws_region: eu-west-1'],
   ['guardrails/ws-red/pg-red.yaml', 'deny: true', 'deny: false'],
   ['integrations/ws-red/red-cloud.yaml', 'name: red', 'name: Red cloud'],
   ['providers/ws-red/red-main.yaml', 'name: red', 'name: Red main'],

@@ -67,7 +67,7 @@ test.each([
   expect(readRate(given, 'requests')).toEqual(rate)
 })
 test.each(['60', 'rpm', '6e3rpm', '60 rpm', '-1rpm', '60rps'])('a rate of %j is refused', given => {
-  expect(() => readRate(given, 'tokens')).toThrow(/no rate/)
+  expect(() => readRate(given, 'tokens')).toThrow(/not a rate/)
 })
 
 test('a budget starts again weekly, monthly or after days', () => {

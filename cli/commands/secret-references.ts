@@ -86,7 +86,7 @@ interface WriteOptions extends AllowedOptions {
 function create(): Command {
   const command = leaf('create', 'Create a secret reference', [
     'gateway secret-references create vault-mcp --manager hashicorp_vault --path secret/mcp --auth-file login.yaml',
-    'echo \'{"aws_auth_type":"serviceRole"}\' | gateway secret-references create aws-docs --manager aws_sm --path prod/docs --auth-file -',
+    'echo \'{"aws_auth_type":"serviceRole","aws_region":"eu-central-1"}\' | gateway secret-references create aws-docs --manager aws_sm --path prod/docs --auth-file -',
   ])
     .argument('<slug>', 'slug to give it')
     .requiredOption('--manager <kind>', 'aws_sm, azure_kv or hashicorp_vault')

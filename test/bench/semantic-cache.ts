@@ -52,6 +52,8 @@ async function searches(): Promise<{search_ms: number; hold_ms: number}> {
     now: () => 0,
     most_bytes: MAX_MEMORY_MB << 20,
     is_shared: false,
+    // the first one loads the partition, which may take longer than a call waits
+    timeout_ms: 10_000,
     onFault: throws,
   })
   try {

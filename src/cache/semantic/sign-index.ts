@@ -7,6 +7,18 @@ export interface SignEntry {
   readonly signs: Uint32Array
 }
 
+/** A search of the nearest entries, as far as it has come. */
+export interface NearestSigns {
+  readonly signs: Uint32Array
+  readonly most: number
+  readonly now_ms: number
+  /** The next entry to look at. */
+  at: number
+  /** The nearest so far, the nearest first. */
+  readonly ids: number[]
+  readonly distances: number[]
+}
+
 /** About what a partition takes besides its entries. */
 const PARTITION_BYTES = 1_024
 /** An id and an end. */
@@ -75,13 +87,25 @@ export class SignIndex {
   }
 
   /** The ids of at most `most` entries whose signs differ least, of those that have not ended. */
-  nearest(signs: Uint32Array, most: number, now_ms: number): number[] {
+  nearest(signs: Uint32Array, most: number, now_ms: number): readonly number[] {
+    const found = this.search(signs, most, now_ms)
+    this.look(found, Number.POSITIVE_INFINITY)
+    return found.ids
+  }
+
+  /** The same for a caller that lets others have a turn between two looks (`look`). */
+  search(signs: Uint32Array, most: number, now_ms: number): NearestSigns {
+    return {signs, most, now_ms, at: 0, ids: [], distances: []}
+  }
+
+  /** Looks at the next `rows` entries; false when none is left. */
+  look(found: NearestSigns, rows: number): boolean {
     const words = this.#words
-    if (signs.length !== words) return []
-    const places: number[] = []
-    const distances: number[] = []
-    let worst = Number.POSITIVE_INFINITY
-    for (let at = 0; at < this.#count; at++) {
+    const {signs, most, now_ms, ids, distances} = found
+    if (signs.length !== words) return false
+    const end = Math.min(this.#count, found.at + rows)
+    let worst = distances.length === most ? distances[most - 1]! : Number.POSITIVE_INFINITY
+    for (let at = found.at; at < end; at++) {
       if (this.#ends[at]! <= now_ms) continue
       const from = at * words
       let distance = 0
@@ -93,14 +117,15 @@ export class SignIndex {
       let place = distances.length
       while (place > 0 && distances[place - 1]! > distance) place--
       distances.splice(place, 0, distance)
-      places.splice(place, 0, at)
+      ids.splice(place, 0, this.#ids[at]!)
       if (distances.length > most) {
         distances.pop()
-        places.pop()
+        ids.pop()
       }
       if (distances.length === most) worst = distances[most - 1]!
     }
-    return places.map(at => this.#ids[at]!)
+    found.at = end
+    return end < this.#count
   }
 
   #write(at: number, {id, expires_at_ms, signs}: SignEntry): void {

@@ -48,6 +48,8 @@ export interface VectorIndexOptions {
 
 /** The entries that are compared exactly, and those that come out of it. */
 const RESCORED = 32
+/** Entries of which signs are compared in one turn of the event loop. */
+const LOOKED_AT_ONCE = 1_000
 const BEST = 8
 const ROWS_AT_ONCE = 250
 /** Writes of other processes are seen after so long. */
@@ -153,8 +155,11 @@ export class VectorIndex implements VectorStore {
     this.#loaded.delete(partition)
     this.#loaded.set(partition, loaded)
     await this.#lookAtOthers(partition, loaded)
-    const ids = loaded.index.nearest(signsOf(vector), RESCORED, now())
+    const found = loaded.index.search(signsOf(vector), RESCORED, now())
+    while (loaded.index.look(found, LOOKED_AT_ONCE)) await turn()
+    const {ids} = found
     if (ids.length === 0) return []
+    await turn()
     const rows = await table.rows(ids)
     if (rows.length < ids.length) {
       const known = new Set(rows.map(({id}) => id))
